@@ -1,0 +1,1 @@
+"""What did the person type, and what do they see?"""

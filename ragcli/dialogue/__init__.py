@@ -1,0 +1,1 @@
+"""What are we talking about?"""

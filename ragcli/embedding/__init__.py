@@ -1,0 +1,1 @@
+"""What vector stands for this text?"""

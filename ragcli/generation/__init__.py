@@ -1,0 +1,1 @@
+"""What may we answer, and from where?"""

@@ -1,0 +1,1 @@
+"""Which model files are here, and are they whole?"""

@@ -1,0 +1,1 @@
+"""Which passages bear on this query?"""
