@@ -196,11 +196,33 @@ class Embedder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """What the model is shown of one chunk or of neighbouring ones, under the number it is cited by.
+
+    `n` counts from 1 in the order in which passages stand in the prompt (document order); a sequence of
+    passages is best first. The first `header_lines` lines of `text` are a table's header and stay.
+    """
+
+    n: int
+    file: str
+    heading_path: tuple[str, ...]
+    text: str
+    chunk_ids: tuple[int, ...]
+    title: str = ""
+    header_lines: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One entry of a chat prompt."""
+    """One entry of a chat prompt.
+
+    `pieces`, joined, are the content, cut where tokens must not reach across: each passage is tokenised by
+    itself. Empty: the content is one piece.
+    """
 
     role: Literal["system", "user", "assistant"]
     content: str
+    pieces: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
