@@ -1,0 +1,147 @@
+"""From passages to an answer that can be checked: the room's own column of steps.
+
+Prompt → model → sentences checked as they come → citations → decision. A sentence whose numbers stand in no
+passage is never shown; an attempt that leaves nothing is repeated once; then the passages themselves are
+listed, or, where the model wrote nothing at all, NoUsableAnswer is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ragcli.datatypes import Action, Completion, LanguageModel, Passage
+from ragcli.errors import NoUsableAnswer
+from ragcli.generation.gate import Checks, Gate
+from ragcli.generation.grounding import foreign_values
+from ragcli.generation.prompt import Budget, Prompt, build_prompt, path_of
+from ragcli.generation.wording import language_of, mentions, wording
+
+_LISTED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The text that is shown and stored, what it does, and where it stands.
+
+    `citations[i]` is the chunk that `[i+1]` names, and `cited[i]` its passage. `retracted` says that text
+    was streamed which is not in `text` and has to be taken back.
+    """
+
+    text: str
+    action: Action
+    citations: tuple[int, ...]
+    completion: Completion | None
+    checks: Checks
+    cited: tuple[Passage, ...] = ()
+    prompt: Prompt | None = None
+    retracted: bool = False
+
+
+def answer(
+    question: str,
+    passages: Sequence[Passage],
+    *,
+    model: LanguageModel,
+    history: Sequence[tuple[str, str]] = (),
+    summary: str = "",
+    facts: Sequence[str] = (),
+    state_line: str = "",
+    language: str = "",
+    max_tokens: int = 400,
+    passage_tokens: int = 900,
+    timeout: float | None = None,
+    on_text: Callable[[str], None] | None = None,
+) -> Answer:
+    """Answer a complete question from passages given best first; `on_text` gets checked sentences.
+
+    Raises NoUsableAnswer where two attempts bring no text.
+    """
+    language = language or language_of(question)
+    if not passages:
+        return not_found(language)
+    prompt = build_prompt(
+        question,
+        passages,
+        history,
+        summary,
+        facts,
+        state_line,
+        language,
+        Budget(model.context_tokens, max_tokens, passage_tokens),
+        model.count_tokens,
+        _hints(question, passages, language),
+    )
+    asking = _Asking(question, language, model, max_tokens, timeout, on_text)
+    gate, completion = asking.attempt(prompt)
+    attempts = 1
+    if not gate.text and completion.finish not in ("time", "cancelled"):
+        gate, completion = asking.attempt(prompt.asking_again(wording(language)["retry"]))
+        attempts = 2
+    return _decided(gate, completion, prompt, language, attempts)
+
+
+def not_found(language: str) -> Answer:
+    """Return the answer where the passages don't tell."""
+    return Answer(wording(language)["not_found"], "not_found", (), None, Checks(attempts=0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    question: str
+    language: str
+    model: LanguageModel
+    max_tokens: int
+    timeout: float | None
+    on_text: Callable[[str], None] | None
+
+    def attempt(self, prompt: Prompt) -> tuple[Gate, Completion]:
+        inside = bool(getattr(self.model, "opens_thought", False))
+        gate = Gate(self.question, prompt.passages, self.language, self.on_text, inside)
+        completion = self.model.complete(
+            prompt.messages, max_tokens=self.max_tokens, timeout=self.timeout, on_text=gate.feed
+        )
+        gate.finish()
+        return gate, completion
+
+
+def _hints(question: str, passages: Sequence[Passage], language: str) -> list[str]:
+    """A value that the question asserts and no passage holds is pointed out to the model."""
+    words = wording(language)
+    if not mentions(question, words["assertions"]):
+        return []
+    return [words["foreign_value"].format(value=value) for value in foreign_values(question, passages)[:1]]
+
+
+def _decided(gate: Gate, completion: Completion, prompt: Prompt, language: str, attempts: int) -> Answer:
+    checks = Checks(tuple(gate.unsupported), tuple(gate.missing), gate.attached, attempts)
+    if not gate.text:
+        if not gate.raw:
+            raise NoUsableAnswer("no_usable_answer", finish=completion.finish)
+        return _listing(prompt, language, completion, checks)
+    cited = _cited(gate, prompt)
+    action: Action = "answer"
+    if gate.refused and not cited:
+        action = "not_found"
+    elif gate.corrected:
+        action = "correct"
+    chunks = tuple(passage.chunk_ids[0] for passage in cited if passage.chunk_ids)
+    return Answer(gate.text, action, chunks, completion, checks, cited, prompt, gate.retracted)
+
+
+def _cited(gate: Gate, prompt: Prompt) -> tuple[Passage, ...]:
+    by_number = {passage.n: passage for passage in prompt.passages}
+    return tuple(by_number[n] for n in gate.numbering.order)
+
+
+def _listing(prompt: Prompt, language: str, completion: Completion, checks: Checks) -> Answer:
+    """The passages themselves, where no sentence about them could be checked."""
+    words = wording(language)
+    cited = prompt.passages[:_LISTED]
+    entries = [
+        words["listing_entry"].format(n=n, path=path_of(passage), text=passage.text.strip())
+        for n, passage in enumerate(cited, start=1)
+    ]
+    text = (words["listing"] + "".join(entries)).strip()
+    chunks = tuple(passage.chunk_ids[0] for passage in cited if passage.chunk_ids)
+    return Answer(text, "answer", chunks, completion, checks, cited, prompt)

@@ -1,0 +1,125 @@
+"""Check an answer sentence by sentence while it is written: what is shown is what stays.
+
+Text goes in as it comes from the model; sentences that stand in the passages come out with their citations.
+Nothing here knows the model or the prompt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ragcli.datatypes import Passage
+from ragcli.generation.citations import Numbering, split_marks
+from ragcli.generation.grounding import Support, support
+from ragcli.generation.streaming import Thoughts
+from ragcli.generation.wording import mentions, wording
+
+# A sentence ends at its punctuation, the marks and closing quotes behind it included.
+_END = re.compile(
+    r"(?:[。！？；!?;]+|(?<=[^\d\s])\.(?=\s|[\[［【])|(?<=\d)\.(?=\s)|(?=\n))[”’」』）)\"]*(?:\s*[\[［【][^\]］】\n]{0,12}[\]］】])*\n*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What the code found in an answer, for the trace."""
+
+    unsupported: tuple[str, ...] = ()
+    missing_numbers: tuple[str, ...] = ()
+    attached: int = 0
+    attempts: int = 1
+
+
+@dataclass(slots=True)
+class Gate:
+    """The checked text of one attempt."""
+
+    question: str
+    passages: Sequence[Passage]
+    language: str
+    on_text: Callable[[str], None] | None = None
+    inside_thought: bool = False
+    numbering: Numbering = field(default_factory=Numbering)
+    shown: list[str] = field(default_factory=list)
+    raw: list[str] = field(default_factory=list)
+    unsupported: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    attached: int = 0
+    refused: bool = False
+    corrected: bool = False
+    retracted: bool = False
+    _held: str = ""
+    _thoughts: Thoughts = field(default_factory=Thoughts)
+
+    def __post_init__(self) -> None:
+        self._thoughts = Thoughts(inside=self.inside_thought)
+
+    def feed(self, text: str) -> None:
+        """Take what the model wrote next."""
+        self._held += self._thoughts.feed(text)
+        if self._thoughts.dropped_before:
+            self._start_again()
+        while True:
+            found = next((m for m in _END.finditer(self._held) if m.end() > m.start() or m.start() > 0), None)
+            # Marks may still follow the end of a sentence: wait for the character after it.
+            if found is None or found.end() >= len(self._held):
+                return
+            self._judge(self._held[: found.end()])
+            self._held = self._held[found.end() :]
+
+    def finish(self) -> str:
+        """Take the end of the answer and return the whole of what may stay."""
+        self._held += self._thoughts.finish()
+        for line in self._held.splitlines(keepends=True):
+            self._judge(line)
+        self._held = ""
+        return self.text
+
+    @property
+    def text(self) -> str:
+        """What has passed so far."""
+        return "".join(self.shown).strip()
+
+    def _judge(self, sentence: str) -> None:
+        bare, cited = split_marks(sentence, {p.n for p in self.passages})
+        if not re.search(r"\w", bare):
+            return
+        words = wording(self.language)
+        self.raw.append(sentence)
+        if mentions(bare, words["refusals"]):
+            self.refused = True
+            self._show(bare, ())
+            return
+        first = not self.corrected and len(self.raw) == 1
+        if first and any(fold_start.startswith(word) for word in words["corrections"] for fold_start in (bare.strip().casefold(),)):
+            self.corrected = True
+        found = support(bare, cited, self.passages, self.question, computed=mentions(self.question, words["calculations"]))
+        self._decide(bare, cited, found)
+
+    def _decide(self, bare: str, cited: tuple[int, ...], found: Support) -> None:
+        if found.missing:
+            self.missing += found.missing
+            self.unsupported.append(bare.strip())
+        elif found.weak and not cited and len(re.findall(r"\w", bare)) > _SHORT:
+            self.unsupported.append(bare.strip())
+        else:
+            self.attached += found.cited != cited
+            self._show(bare, found.cited)
+
+    def _show(self, bare: str, cited: tuple[int, ...]) -> None:
+        text = self.numbering.marked(bare, cited)
+        self.shown.append(text)
+        if self.on_text:
+            self.on_text(text)
+
+    def _start_again(self) -> None:
+        """All so far was a thought without an opening mark."""
+        self._thoughts.dropped_before = False
+        self.retracted = self.retracted or bool(self.shown)
+        self.numbering, self.shown, self.raw = Numbering(), [], []
+        self.unsupported, self.missing, self.refused, self.corrected = [], [], False, False
+
+
+_SHORT = 8  # letters: "可以。" or "不行。" needs no passage of its own

@@ -1,0 +1,140 @@
+"""Does a sentence stand in the passages? Numbers must; words must mostly; decided by code, not by the model.
+
+A small model forgets or mistakes its marks, so the support is looked for in every passage that it was shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from ragcli.datatypes import Passage
+from ragcli.generation.wording import fold
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_ITEM = re.compile(r"^\s*(?:\d{1,2}[.、)）]|[(（]\d{1,2}[)）])\s*", re.MULTILINE)
+_HAN_NUMBER = re.compile(r"[零〇一二两三四五六七八九十百千万]+")
+_VALUE = re.compile(r"\d+(?:\.\d+)?\s*(?:[%％°℃]|[a-zA-Z/]{1,6}\b|[\u4e00-\u9fff]{1,2})")
+_DIGITS = {char: i for i, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_SCALES = {"十": 10, "百": 100, "千": 1000}
+_ENOUGH = 0.34  # share of a sentence's pairs of characters (or words) that a passage must hold to support it
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """The passages that a sentence stands in, and the numbers that stand in none of them."""
+
+    cited: tuple[int, ...]
+    missing: tuple[str, ...] = ()
+    weak: bool = False
+
+
+def numbers(text: str) -> set[str]:
+    """Return the numbers written in digits, each in one spelling: 0.10 and 0.1 are the same.
+
+    >>> sorted(numbers("1. 容量 1,200 毫升，压力 0.10~0.35"))
+    ['0.1', '0.35', '1200']
+    """
+    plain = _THOUSANDS.sub("", _ITEM.sub("", fold(text)))
+    return {_one_spelling(found) for found in _NUMBER.findall(plain)}
+
+
+def written_numbers(text: str) -> set[str]:
+    """Return the numbers in digits and those in Chinese numerals."""
+    return _all_numbers(text) | {str(value) for value in map(_han, _HAN_NUMBER.findall(text)) if value is not None}
+
+
+def foreign_values(question: str, passages: Iterable[Passage]) -> list[str]:
+    """Return the values with a unit in a question whose number no passage holds."""
+    known = {number for passage in passages for number in written_numbers(_whole(passage))}
+    values = [found.strip() for found in _VALUE.findall(_THOUSANDS.sub("", fold(question)))]
+    return [value for value in values if not numbers(value) <= known]
+
+
+def support(
+    sentence: str, cited: Sequence[int], passages: Sequence[Passage], question: str, *, computed: bool = False
+) -> Support:
+    """Return which passages a sentence (without marks) may cite: the model's own where they hold its numbers.
+
+    Numbers of the question may be repeated. `computed` lets sums, differences and products of passage numbers
+    pass, for questions that ask for them.
+    """
+    wanted = numbers(sentence) - written_numbers(question)
+    held = {p.n: written_numbers(_whole(p)) for p in passages}
+    if cited and _holds(wanted, cited, held, computed=computed):
+        return Support(tuple(cited))
+    ranked = sorted(passages, key=lambda p: -overlap(sentence, p))
+    for size in (1, 2):
+        for group in combinations(ranked[:4], size):
+            chosen = tuple(p.n for p in group)
+            if wanted and _holds(wanted, chosen, held, computed=computed):
+                return Support(chosen)
+    if wanted:
+        every = set().union(*held.values()) if held else set()
+        return Support(tuple(cited), tuple(sorted(wanted - every)) or tuple(sorted(wanted)))
+    best = ranked[0] if ranked else None
+    if best and overlap(sentence, best) >= _ENOUGH:
+        return Support((best.n,))
+    return Support(tuple(cited), weak=True)
+
+
+def overlap(sentence: str, passage: Passage) -> float:
+    """Return the share of a sentence's units that stand in a passage or its path, 0 to 1."""
+    units = _units(sentence)
+    return len(units & _units(_whole(passage))) / len(units) if units else 0.0
+
+
+# ---------------------------------------------------------------- inside
+
+
+def _holds(wanted: set[str], chosen: Collection[int], held: dict[int, set[str]], *, computed: bool) -> bool:
+    there = set().union(*(held[n] for n in chosen))
+    left = wanted - there
+    return not left or (computed and all(_derived(float(number), there) for number in left))
+
+
+def _derived(value: float, known: Collection[str]) -> bool:
+    values = sorted({float(number) for number in known})[:200]
+    ways = (sums for a, b in combinations(values, 2) for sums in (a + b, abs(a - b), a * b))
+    return any(abs(way - value) < 1e-6 for way in ways) or any(abs(2 * v - value) < 1e-6 for v in values)
+
+
+def _whole(passage: Passage) -> str:
+    return "\n".join((passage.file, *passage.heading_path, passage.text))
+
+
+def _all_numbers(text: str) -> set[str]:
+    return {_one_spelling(found) for found in _NUMBER.findall(_THOUSANDS.sub("", fold(text)))}
+
+
+def _one_spelling(number: str) -> str:
+    if "." in number:
+        number = number.rstrip("0").rstrip(".")
+    return number.lstrip("0") or "0" if not number.startswith("0.") else number
+
+
+def _han(text: str) -> int | None:
+    """The value of a Chinese numeral below a hundred million, or None."""
+    if not any(char in _SCALES or char == "万" for char in text):
+        return int("".join(str(_DIGITS[char]) for char in text))
+    total, section, digit = 0, 0, 0
+    for char in text:
+        if char == "万":
+            total, section, digit = (section + digit or 1) * 10000, 0, 0
+        elif char in _SCALES:
+            section += (digit or 1) * _SCALES[char]
+            digit = 0
+        else:
+            digit = _DIGITS[char]
+    return total + section + digit
+
+
+def _units(text: str) -> set[str]:
+    """Pairs of neighbouring Han characters, and Latin words or numbers."""
+    folded = fold(text)
+    han = re.findall(r"[\u3400-\u9fff]+", folded)
+    pairs = {run[i : i + 2] for run in han for i in range(len(run) - 1)}
+    return pairs | set(re.findall(r"[a-z]{3,}|\d+(?:\.\d+)?", folded))

@@ -1,0 +1,320 @@
+"""The embedded language model: a GGUF file run by llama.cpp, which only this module imports.
+
+A prompt is evaluated from where it differs from what a sequence of the cache already holds; greedy; stops
+between tokens for a time limit, a cancel or Ctrl-C, and the cache stays usable. It writes no files.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ragcli.datatypes import Completion, Message
+from ragcli.errors import ModelUnusable, NoUsableAnswer
+from ragcli.generation import state
+from ragcli.generation.native import Aborted, Grammar, Native, NativeOptions
+from ragcli.generation.slots import Slot, Slots
+from ragcli.generation.streaming import Characters, looping
+from ragcli.generation.template import marks_of, opening, render
+
+Finish = Literal["stop", "length", "time", "cancelled"]
+_SLOTS = 3  # rewriter, generator, and one more prompt
+_SCRATCH = _SLOTS  # the sequence that states are cut out of
+_ROLE_ROOM = 2048  # cells beside the context for the other role's prompt
+
+
+class LlamaModel:
+    """A chat model in a GGUF file."""
+
+    def __init__(
+        self,
+        path: Path,
+        context_tokens: int = 4096,
+        threads: int | None = None,
+        *,
+        model_hash: str = "",
+        verbose: bool = False,
+        cancelled: Callable[[], bool] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        flash_attention: bool = True,
+        cache_type: str = "f16",
+        batch: int = 512,
+        repack: bool | None = None,
+    ) -> None:
+        """Load the file; `threads` None or 0 means every core, `cancelled` is asked at every token.
+
+        `model_hash` (the file's sha256) names the model in stored states; without it they aren't shared.
+        Raises ModelUnusable where the file, its chat template or the memory don't do.
+        """
+        options = NativeOptions(
+            cells=-(-(context_tokens + min(_ROLE_ROOM, context_tokens)) // 256) * 256,
+            sequences=_SLOTS + 1,
+            threads=threads or cores(),
+            batch=batch,
+            flash_attention=flash_attention,
+            cache_type=cache_type,
+            repack=repack,
+        )
+        self._path, self._context_tokens, self._clock = path, context_tokens, clock
+        self._cancelled = cancelled or (lambda: False)
+        self._native = Native(_library(verbose=verbose), path, options)
+        self._slots = Slots(_SLOTS, options.cells)
+        self._template = self._checked_template()
+        self._key = state.key_of(model_hash or f"{path.resolve()}:{path.stat().st_size}", self._native.build())
+
+    @property
+    def context_tokens(self) -> int:
+        """How many tokens the prompt and the answer may take together."""
+        return self._context_tokens
+
+    @property
+    def opens_thought(self) -> bool:
+        """Whether the template begins every answer inside a thought."""
+        return opening(self._apply).rstrip().endswith("<think>")
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._native.close()
+
+    def count_tokens(self, text: str) -> int:
+        """Return how many tokens the text takes."""
+        return len(self._native.tokenize(text))
+
+    def prompt_tokens(self, messages: Sequence[Message]) -> int:
+        """Return how many tokens a prompt takes, marks and the assistant's opening included."""
+        return len(self._tokens(messages))
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        grammar: str | None = None,
+        timeout: float | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Completion:
+        """Write an answer; `grammar` is GBNF; `on_text` gets each piece of text as it comes.
+
+        `timeout` is in seconds and covers the prompt too. Raises NoUsableAnswer for a prompt that leaves no
+        room for an answer.
+        """
+        run = _Run(self._clock(), timeout, self._clock, self._cancelled)
+        tokens = self._tokens(messages)
+        room = min(max_tokens, self._context_tokens - len(tokens))
+        if room < 1:
+            raise NoUsableAnswer("prompt_too_long", tokens=len(tokens), limit=self._context_tokens)
+        slot, known = self._make_room(tokens, room)
+        try:
+            self._evaluate(slot, tokens[known:], run)
+        except Aborted:
+            return run.completion(len(tokens))
+        held = self._native.grammar(grammar) if grammar else None
+        try:
+            self._write(slot, room, held, run, on_text)
+        finally:
+            if held:
+                held.close()
+        return run.completion(len(tokens))
+
+    def likelihoods(self, messages: Sequence[Message], answers: Sequence[str]) -> list[float]:
+        """Return the mean log-probability a token of each answer, its end mark included."""
+        run = _Run(self._clock(), None, self._clock, self._cancelled)
+        prompt = self._tokens(messages)
+        wanted = [[*self._native.tokenize(answer), self._native.end_token()] for answer in answers]
+        slot, known = self._make_room(prompt, max(map(len, wanted), default=1))
+        self._evaluate(slot, prompt[known:], run)
+        first = log_softmax(self._native.logits())
+        return [self._likelihood(slot, first, tokens) for tokens in wanted]
+
+    # ------------------------------------------------------------ states kept across commands
+
+    def prefix_name(self, messages: Sequence[Message]) -> str:
+        """Return the name of a fixed part's state: another model, build or prompt has another one."""
+        return state.name_of(self._key, self._prefix(messages))
+
+    def save_prefix_state(self, messages: Sequence[Message]) -> bytes:
+        """Return the evaluated state of the messages that a role's prompts begin with.
+
+        They are evaluated first where the cache doesn't hold them; what else it holds is kept.
+        """
+        tokens = self._prefix(messages)
+        slot, known = self._make_room(tokens, 0)
+        if len(slot.tokens) < len(tokens) or known < len(tokens) - 1:
+            self._evaluate(slot, tokens[known:], _Run(self._clock(), None, self._clock, self._cancelled))
+        self._native.copy(slot.sequence, _SCRATCH, len(tokens))
+        try:
+            return state.pack(self._key, tokens, self._native.state(_SCRATCH))
+        finally:
+            self._native.forget(_SCRATCH)
+
+    def load_prefix_state(self, data: bytes) -> bool:
+        """Put a saved state into the cache; False, and nothing changes, where it isn't exactly this model's."""
+        found = state.unpack(data, self._key)
+        if found is None:
+            return False
+        tokens, cells = found
+        slot, _ = self._make_room(tokens, 0)
+        slot.tokens = []
+        if not self._native.put_state(slot.sequence, cells):
+            return False
+        slot.tokens = list(tokens)
+        return True
+
+    # ------------------------------------------------------------ inside
+
+    def _apply(self, messages: Sequence[tuple[str, str]]) -> str | None:
+        return self._native.apply_template(self._template, messages)
+
+    def _checked_template(self) -> str:
+        template = self._native.template()
+        if not template:
+            raise ModelUnusable("no_chat_template", path=self._path)
+        if self._native.apply_template(template, [("user", "x")]) is None:
+            raise ModelUnusable("unknown_chat_template", path=self._path)
+        for mark in marks_of(self._native.apply_template(template, [("user", "x")]) or ""):
+            if len(self._native.tokenize(mark, marks=True)) != 1:
+                raise ModelUnusable("wrong_chat_template", path=self._path, mark=mark)
+        return template
+
+    def _tokens(self, messages: Sequence[Message]) -> list[int]:
+        pieces = render(messages, self._apply)
+        if pieces is None:
+            raise ModelUnusable("unknown_chat_template", path=self._path)
+        tokens = self._native.first_tokens()
+        for text, marks in pieces:
+            tokens += self._native.tokenize(text, marks=marks)
+        return tokens
+
+    def _prefix(self, messages: Sequence[Message]) -> list[int]:
+        """The tokens that every prompt beginning with these messages has in common."""
+        one = self._tokens([*messages, Message("user", "a")])
+        other = self._tokens([*messages, Message("user", "b")])
+        same = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), len(one))
+        return one[:same]
+
+    def _make_room(self, tokens: Sequence[int], answer: int) -> tuple[Slot, int]:
+        slot, known = self._slots.choose(tokens)
+        for each in self._slots.all:  # an interrupted call may have left cells that nobody counted
+            self._native.forget(each.sequence, len(each.tokens))
+        for other in self._slots.crowded_out(slot, len(tokens) + answer):
+            other.tokens = []
+            self._native.forget(other.sequence)
+        if answer:  # a caller that only wants the prefix leaves what follows it in place
+            del slot.tokens[known:]
+            self._native.forget(slot.sequence, known)
+        return slot, known
+
+    def _evaluate(self, slot: Slot, tokens: Sequence[int], run: _Run) -> None:
+        for start in range(0, len(tokens), self._native.options.batch):
+            part = tokens[start : start + self._native.options.batch]
+            if run.over():
+                raise Aborted
+            self._native.decode(part, len(slot.tokens), slot.sequence, check=run.over)
+            slot.tokens.extend(part)
+            run.evaluated += len(part)
+
+    def _write(
+        self, slot: Slot, room: int, grammar: Grammar | None, run: _Run, on_text: Callable[[str], None] | None
+    ) -> None:
+        characters = Characters()
+        while True:
+            logits = self._native.logits()
+            token = grammar.pick(logits) if grammar else int(logits.argmax())
+            if self._native.ends(token):
+                run.finish = "stop"
+                return
+            run.take(token, characters.feed(self._native.piece(token)), on_text)
+            if len(run.tokens) >= room or looping(run.tokens):
+                run.finish = "length"
+                return
+            if run.over():
+                return
+            self._native.decode([token], len(slot.tokens), slot.sequence)
+            slot.tokens.append(token)
+
+    def _likelihood(self, slot: Slot, first: Any, tokens: Sequence[int]) -> float:
+        """The mean over one answer; the sequence is left as it was."""
+        total = float(first[tokens[0]])
+        if len(tokens) > 1:
+            start = len(slot.tokens)
+            self._native.decode(tokens[:-1], start, slot.sequence, all_logits=True)
+            for i, token in enumerate(tokens[1:]):
+                total += float(log_softmax(self._native.logits(i))[token])
+            self._native.forget(slot.sequence, start)
+        return total / len(tokens)
+
+
+@dataclass(slots=True)
+class _Run:
+    """What one call has cost so far, and whether it must end."""
+
+    start: float
+    timeout: float | None
+    clock: Callable[[], float]
+    cancelled: Callable[[], bool]
+    evaluated: int = 0
+    first: float = 0.0
+    finish: Finish = "stop"
+    tokens: list[int] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+
+    def over(self) -> bool:
+        """Tell whether time is up or the caller gave up, and keep which."""
+        if self.cancelled():
+            self.finish = "cancelled"
+            return True
+        if self.timeout and self.clock() - self.start >= self.timeout:
+            self.finish = "time"
+            return True
+        return False
+
+    def take(self, token: int, text: str, on_text: Callable[[str], None] | None) -> None:
+        if not self.tokens:
+            self.first = self.clock() - self.start
+        self.tokens.append(token)
+        if text:
+            self.parts.append(text)
+            if on_text:
+                on_text(text)
+
+    def completion(self, prompt: int) -> Completion:
+        total = self.clock() - self.start
+        return Completion(
+            "".join(self.parts), self.finish, prompt, self.evaluated, len(self.tokens), self.first or total, total
+        )
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def log_softmax(logits: Any) -> Any:
+    """Return log-probabilities of scores."""
+    values = np.asarray(logits, dtype=np.float64)
+    top = values.max()
+    return values - (top + np.log(np.exp(values - top).sum()))
+
+
+_QUIET: list[Any] = []  # the callback must outlive every call of the library
+
+
+def _library(*, verbose: bool) -> Any:
+    """Import llama.cpp; its own log goes to stderr only when asked for."""
+    try:
+        import llama_cpp as lib
+    except (ImportError, OSError) as err:
+        raise ModelUnusable("llama_missing", reason=str(err)) from err
+    if not verbose:
+        if not _QUIET:
+            _QUIET.append(lib.llama_log_callback(lambda _level, _text, _data: None))
+        lib.llama_log_set(_QUIET[0], ctypes.c_void_p(0))
+    lib.llama_backend_init()
+    return lib

@@ -1,0 +1,179 @@
+"""Put the generator's prompt together so that it fits, and so that its beginning never changes.
+
+Order: fixed part, summary, history (only ever appended to), passages in document order, state, facts,
+question. What doesn't fit goes in this order: oldest turns, lowest passages, the end of the last passage left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from ragcli.datatypes import Message, Passage
+from ragcli.generation.wording import wording
+
+Count = Callable[[str], int]
+_MARKS = 12  # tokens of a template around one message, at most
+_BLOCK = 4  # turns leave the history in blocks, so that its beginning stays the same for several turns
+_LEAST = 48  # tokens: a shorter rest of a passage tells nothing
+_SENTENCE = re.compile(r"[^。！？；!?\n]*(?:[。！？；!?]+[”’」』）)]*|\n|(?<=[a-z0-9)])\.(?=\s)|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How many tokens there are: in all, kept for the answer, and for passages at most."""
+
+    context: int = 4096
+    answer: int = 400
+    passages: int = 900
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt, the messages of it that never change, and the passages that it shows, best first."""
+
+    messages: tuple[Message, ...]
+    fixed: int
+    passages: tuple[Passage, ...]
+    dropped_turns: int = 0
+
+    def asking_again(self, note: str) -> Prompt:
+        """Return the same prompt with a note after the question."""
+        last = self.messages[-1]
+        again = Message("user", last.content + note, (*(last.pieces or (last.content,)), note))
+        return replace(self, messages=(*self.messages[:-1], again))
+
+
+@cache
+def fixed_messages(language: str) -> tuple[Message, ...]:
+    """Return the part that every prompt of a language begins with: rules and worked examples."""
+    words = wording(language)
+    out = [Message("system", words["system"])]
+    for example in words["examples"]:
+        shown = [
+            Passage(n, passage["path"], (), passage["text"], ())
+            for n, passage in enumerate(example["passages"], start=1)
+        ]
+        out.append(_user(_passage_pieces(shown, words) + [_question(example["question"], words)]))
+        out.append(Message("assistant", example["answer"]))
+    return tuple(out)
+
+
+def build_prompt(
+    question: str,
+    passages: Sequence[Passage],
+    history: Sequence[tuple[str, str]] = (),
+    summary: str = "",
+    facts: Sequence[str] = (),
+    state_line: str = "",
+    language: str = "zh",
+    budget: Budget = Budget(),  # noqa: B008 - frozen
+    count_tokens: Count = len,
+    hints: Sequence[str] = (),
+) -> Prompt:
+    """Return the prompt for a question over passages given best first; history holds (question, answer).
+
+    System text, question, state, facts and room for the answer always stay.
+    """
+    words = wording(language)
+    fixed = fixed_messages(language)
+    tail = _tail(question, facts, state_line, hints, words)
+    opening = [Message("system", words["summary"].format(summary=summary))] if summary else []
+    room = budget.context - budget.answer - _size([*fixed, *opening], count_tokens)
+    room -= count_tokens("".join(tail)) + 2 * _MARKS
+    wanted = _fitting(passages, min(budget.passages, room), words, count_tokens)
+    turns = _recent(history, room - _passage_size(wanted, words, count_tokens), count_tokens)
+    last = _user(_passage_pieces(wanted, words) + tail)
+    spoken = [message for turn in turns for message in _spoken(turn)]
+    messages = (*fixed, *opening, *spoken, last)
+    return Prompt(messages, len(fixed), tuple(wanted), len(history) - len(turns))
+
+
+def path_of(passage: Passage, separator: str = " > ") -> str:
+    """Return file and chapters of a passage as one line; control marks and line ends are blanks."""
+    name = re.sub(r"\.(txt|text)$", "", passage.file.rsplit("/", 1)[-1], flags=re.IGNORECASE)
+    return " ".join(separator.join((name, *passage.heading_path)).split())
+
+
+def cut_text(text: str, header_lines: int, fits: Callable[[str], bool]) -> str:
+    """Return the longest beginning of whole rows or sentences that fits, its table header always with it."""
+    lines = text.splitlines(keepends=True)
+    header, rest = "".join(lines[:header_lines]), "".join(lines[header_lines:])
+    units = rest.splitlines(keepends=True) if header_lines else [u for u in _SENTENCE.findall(rest) if u]
+    kept = 0
+    while kept < len(units) and fits(header + "".join(units[: kept + 1])):
+        kept += 1
+    return (header + "".join(units[:kept])).rstrip() if kept else ""
+
+
+# ---------------------------------------------------------------- inside
+
+
+def _user(pieces: Sequence[str]) -> Message:
+    return Message("user", "".join(pieces), tuple(pieces))
+
+
+def _spoken(turn: tuple[str, str]) -> tuple[Message, Message]:
+    return Message("user", turn[0]), Message("assistant", turn[1])
+
+
+def _question(question: str, words: Any) -> str:
+    return str(words["question"].format(question=question.strip()))
+
+
+def _tail(question: str, facts: Sequence[str], state_line: str, hints: Sequence[str], words: Any) -> list[str]:
+    out = [words["state"].format(state=state_line)] if state_line else []
+    out += [words["facts"].format(facts="；".join(facts))] if facts else []
+    out += list(hints)
+    return [*out, _question(question, words)]
+
+
+def _passage_pieces(passages: Sequence[Passage], words: Any) -> list[str]:
+    """Label, text and fence of each, each text a piece of its own, so that its tokens are always the same."""
+    pieces = [words["passages"]] if passages else []
+    for passage in sorted(passages, key=lambda p: p.n):
+        path = path_of(passage, words["path_separator"])
+        text = passage.text.strip("\n").replace('"""', "“”")
+        pieces += [words["label"].format(n=passage.n, path=path), text, words["fence"]]
+    return pieces
+
+
+def _passage_size(passages: Sequence[Passage], words: Any, count: Count) -> int:
+    return sum(map(count, _passage_pieces(passages, words)))
+
+
+def _size(messages: Sequence[Message], count: Count) -> int:
+    return sum(count(message.content) + _MARKS for message in messages)
+
+
+def _fitting(passages: Sequence[Passage], room: int, words: Any, count: Count) -> list[Passage]:
+    """The best passages that fit, the last of them cut where that leaves something worth reading."""
+    kept: list[Passage] = []
+    for passage in passages:
+        if _passage_size([*kept, passage], words, count) <= room:
+            kept.append(passage)
+            continue
+        left = room - _passage_size(kept, words, count)
+        if left >= _LEAST or not kept:
+            kept += _shortened(passage, lambda p: _passage_size([*kept, p], words, count) <= room, words)
+        break
+    return kept
+
+
+def _shortened(passage: Passage, fits: Callable[[Passage], bool], words: Any) -> list[Passage]:
+    def short(text: str) -> Passage:
+        return replace(passage, text=f"{text.rstrip()}\n{words['cut_note']}")
+
+    text = cut_text(passage.text, passage.header_lines, lambda text: fits(short(text)))
+    return [short(text)] if text else []
+
+
+def _recent(history: Sequence[tuple[str, str]], room: int, count: Count) -> Sequence[tuple[str, str]]:
+    for start in range(0, len(history), _BLOCK):
+        turns = history[start:]
+        if _size([message for turn in turns for message in _spoken(turn)], count) <= room:
+            return turns
+    return ()

@@ -1,0 +1,44 @@
+"""A model's chat template as marks and text, so that only the marks are ever read as control tokens.
+
+llama.cpp renders the chat with stand-ins for the contents; the rendering is cut at them. Whatever a document
+or a question says, it can't open or close a turn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from ragcli.datatypes import Message
+
+Apply = Callable[[Sequence[tuple[str, str]]], str | None]
+
+_STAND_IN = re.compile("\ue000(\\d+)\ue001")
+_MARK = re.compile(r"<\|[A-Za-z0-9_]+\|>|<(?:start|end)_of_turn>")
+
+
+def render(messages: Sequence[Message], apply: Apply) -> list[tuple[str, bool]] | None:
+    """Return the prompt as (text, is it marks) pieces with the assistant's opening; None: unknown template."""
+    text = apply([(message.role, f"\ue000{i}\ue001") for i, message in enumerate(messages)])
+    if text is None:
+        return None
+    pieces: list[tuple[str, bool]] = []
+    end = 0
+    for found in _STAND_IN.finditer(text):
+        pieces.append((text[end : found.start()], True))
+        message = messages[int(found.group(1))]
+        pieces += [(piece, False) for piece in (message.pieces or (message.content,))]
+        end = found.end()
+    pieces.append((text[end:], True))
+    return [piece for piece in pieces if piece[0]]
+
+
+def opening(apply: Apply) -> str:
+    """Return what a prompt of one message ends with: the assistant's opening."""
+    text = apply([("user", "\ue0000\ue001")]) or ""
+    return text[text.rfind("\ue001") + 1 :]
+
+
+def marks_of(template: str) -> list[str]:
+    """Return the marks that a template writes, each once."""
+    return sorted(set(_MARK.findall(template)))
