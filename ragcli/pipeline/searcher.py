@@ -1,0 +1,104 @@
+"""The published index as a question meets it: opened once, checked, held for as long as the reader lives."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ragcli.datatypes import Embedder, StoredChunk, Term, Vocabulary
+from ragcli.documents.normalise import fold
+from ragcli.errors import Damaged, NotReady
+from ragcli.pipeline.base import KnowledgeBase
+from ragcli.pipeline.embedders import query_embedding
+from ragcli.retrieval.calibration import Calibration
+from ragcli.retrieval.dense import DenseIndex
+from ragcli.retrieval.lexical import LexicalIndex
+from ragcli.retrieval.search import Filters, SearchOptions, SearchResult, search
+from ragcli.storage.revisions import Revision, current_revision, verify_revision
+from ragcli.storage.store import Store
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """One revision of a base's index with the store that its chunks are read from."""
+
+    base: KnowledgeBase
+    store: Store
+    revision: Revision
+    stale: bool
+
+    @cached_property
+    def dense(self) -> DenseIndex:
+        """The vectors."""
+        return DenseIndex(self.revision.folder / "dense.faiss")
+
+    @cached_property
+    def lexical(self) -> LexicalIndex:
+        """The words."""
+        return LexicalIndex(self.revision.folder / "lexical", fold)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """What turns a query into a vector; its model must be the index's."""
+        return query_embedding(self.base, self.revision.manifest["embedding"])
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The names that the base itself uses."""
+        raw = json.loads((self.revision.folder / "vocabulary.json").read_bytes())
+        return read_vocabulary(raw)
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """What a score means in this base."""
+        return Calibration(**json.loads((self.revision.folder / "calibration.json").read_bytes()))
+
+    def search(self, queries: Sequence[str], filters: Filters, options: SearchOptions) -> SearchResult:
+        """Return the hits of several wordings of one question, fused; the first query is the raw one."""
+        started = time.perf_counter()
+        vectors = [self.embedder.embed_query(query) for query in queries]
+        encoded = time.perf_counter()
+        result = search(queries, vectors, self.dense, self.lexical, self.fetch, options, filters)
+        return result.timed(encode=encoded - started, retrieve=time.perf_counter() - encoded)
+
+    def fetch(self, chunk_ids: Sequence[int]) -> list[StoredChunk]:
+        """Return chunks from the store, checked."""
+        return self.store.fetch(chunk_ids)
+
+
+def open_searcher(base: KnowledgeBase, store: Store) -> Searcher:
+    """Open the current revision after checking every file of it; says so where the base has moved on."""
+    revision = current_revision(base.index_dir)
+    try:
+        verify_revision(revision)
+    except Damaged:
+        # The revision may have been replaced between looking and opening; a newer one is then there.
+        newer = current_revision(base.index_dir)
+        if newer.number == revision.number:
+            raise
+        verify_revision(newer)
+        revision = newer
+    check_same_model(base, revision)
+    return Searcher(base, store, revision, stale=revision.manifest["state"] != store.state())
+
+
+def check_same_model(base: KnowledgeBase, revision: Revision) -> None:
+    """Refuse to search vectors of one model with queries of another."""
+    from ragcli.pipeline.embedders import model_facts
+
+    made, now = revision.manifest["embedding"], model_facts(base)
+    if any(made.get(key) != value for key, value in now.items()):
+        raise NotReady(
+            "index_of_other_model", made=made.get("model"), made_width=made.get("dimension"), now=now.get("model"),
+            now_width=now.get("dimension"),
+        )  # fmt: skip
+
+
+def read_vocabulary(raw: Mapping[str, object]) -> Vocabulary:
+    """Return the vocabulary that was written as JSON."""
+    terms = raw.get("terms")
+    rows = terms if isinstance(terms, list) else []
+    return Vocabulary(tuple(Term(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}) for row in rows))
