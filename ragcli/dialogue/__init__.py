@@ -1,1 +1,1 @@
-"""What are we talking about?"""
+"""The dialogue: what are we talking about."""

@@ -1,0 +1,216 @@
+"""The gate: whether a question is self-contained, and if not, what it leans on.
+
+The gate only looks: it resolves nothing and changes nothing. A question that it calls complete goes
+through as it was said, without a call of any model.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from ragcli.dialogue.linking import Lexicon, Mention, mentions
+from ragcli.dialogue.state import DialogueState, Entity
+from ragcli.dialogue.wording import ENDS, content, outside, quotations, strip_fillers
+from ragcli.dialogue.words import Words, language_of, words_of
+
+Kind = Literal[
+    "complete", "dependent", "switch", "reply", "correction", "denial", "return", "smalltalk", "about_base"
+]
+_SHORT = 5
+_OWN = 5
+_REPLY = 16
+_ASKS = re.compile(
+    r"[?？]|吗|呢|什么|啥|怎么|怎样|如何|为何|多少|多久|多[大长高重快]|几|哪|谁|是否|能不|是不是|有没有|可不可"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GateVerdict:
+    """Whether a question stands alone, what kind it is, and why (each reason is a key with its evidence)."""
+
+    complete: bool
+    reasons: tuple[str, ...]
+    kind: Kind
+
+
+def near(state: DialogueState) -> tuple[Entity, ...]:
+    """Return what the conversation is about, newest first."""
+    return tuple(focus.entity for focus in state.retrieval.focus)
+
+
+def judge(query: str, state: DialogueState, lexicon: Lexicon) -> GateVerdict:
+    """Say whether `query` can be searched as it stands."""
+    text = strip_fillers(query).strip(ENDS)
+    words = words_of(language_of(query))
+    talk = _small(text, words)
+    if talk:
+        return talk
+    if state.pending and _is_reply(text, state, lexicon):
+        return GateVerdict(False, ("reply to the pending question",), "reply")
+    if not state.turn and not state.retrieval.focus and not state.context.summary:
+        return GateVerdict(True, ("nothing was said before",), "complete")
+    steer = _steering(text, words)
+    if steer:
+        return steer
+    named = mentions(text, lexicon, near(state))
+    return (_judge_zh if words.language == "zh" else _judge_en)(text, state, named, words)
+
+
+def _small(text: str, words: Words) -> GateVerdict | None:
+    plain = re.sub(r"[\s,，、。.!！~～]+", "", text) if words.language == "zh" else text.lower().strip(ENDS)
+    if words.has("about_base", plain):
+        return GateVerdict(True, ("asks about the base itself",), "about_base")
+    if words.has("greetings", plain) or words.has("thanks", plain) or not plain:
+        return GateVerdict(True, ("small talk",), "smalltalk")
+    pieces = [piece for piece in re.split(r"[\s,，、。.!！~～]+", text.lower()) if piece]
+    if (
+        words.language == "zh"
+        and pieces
+        and all(words.has("greetings", piece) or words.has("thanks", piece) for piece in pieces)
+    ):
+        return GateVerdict(True, ("small talk",), "smalltalk")
+    return None
+
+
+def _is_reply(text: str, state: DialogueState, lexicon: Lexicon) -> bool:
+    """Take a short answer as one: it names a choice, a place in the list, or all; and asks nothing more."""
+    pending = state.pending
+    if pending is None:
+        return False
+    words = words_of(language_of(text))
+    if len(text) > (_REPLY if words.language == "zh" else 40):
+        return False
+    if words.has("all_words", text.lower()) or any(
+        words.find(name, text) for name in ("first_words", "second_words", "third_words", "last_words")
+    ):
+        return True
+    if words.has("affirmations", text.lower()) or words.has("negations", text.lower()):
+        return True
+    labels = tuple(choice.entity for choice in pending.choices)
+    named = mentions(text, lexicon, labels)
+    rest = content(_without(text, named))
+    asks = _ASKS.search(text) if words.language == "zh" else text.endswith("?")
+    return not asks and (bool(named) or len("".join(rest)) <= _SHORT * 2)
+
+
+def _steering(text: str, words: Words) -> GateVerdict | None:
+    low = text.lower()
+    denial = words.starts("denials", low)
+    correction = words.starts("corrections", low) or _after_comma(words, low)
+    if correction:
+        return GateVerdict(False, (f"corrects: {correction}",), "correction")
+    if denial and len(text) - len(denial) <= 2:
+        return GateVerdict(False, (f"denies: {denial}",), "denial")
+    back = words.find("returns", text)
+    if back and (back.start() == 0 or words.language == "zh"):
+        return GateVerdict(False, (f"goes back: {back.group()}",), "return")
+    first = words.find("returns_first", text)
+    if first and words.language == "en":
+        return GateVerdict(False, (f"goes back: {first.group()}",), "return")
+    return None
+
+
+def _after_comma(words: Words, text: str) -> str:
+    """Find a correction behind a short opening: 等等，我说的是 330."""
+    head, mark, tail = re.sub("[，,。]", "，", text).partition("，")
+    found = words.starts("corrections", tail.strip()) if mark and len(head) <= 6 else ""
+    return found if found not in ("应该是",) else ""
+
+
+def _without(text: str, named: tuple[Mention, ...]) -> str:
+    cut = list(text)
+    for mention in named:
+        cut[mention.start : mention.end] = " " * (mention.end - mention.start)
+    return "".join(cut)
+
+
+def pointer(text: str, named: tuple[Mention, ...]) -> re.Match[str] | None:
+    """Return the first word that points back to something outside this sentence."""
+    words = words_of(language_of(text))
+    aside = [*quotations(text), *(match.span() for match in words.findall("not_pointing", text))]
+    first_anchor = min((mention.end for mention in named if mention.anchors), default=len(text))
+    found = [match for match in words.findall("demonstratives", text) if outside(aside, match)]
+    for match in words.findall("pronouns", text):
+        if outside(aside, match) and match.start() < first_anchor:
+            found.append(match)
+    if words.language == "zh":
+        found += [m for m in _pointed(text) if outside(aside, m)]
+    return min(found, key=lambda match: (match.start(), -match.end()), default=None)
+
+
+def _pointed(text: str) -> list[re.Match[str]]:
+    nouns = "|".join(words_of("zh").lists["pointed_nouns"])
+    return list(re.finditer(rf"(?<!应)(?:该|此|本)(?=(?:{nouns}))|(?<![与尤极])其(?![他它中实余次])", text))
+
+
+def _judge_zh(text: str, state: DialogueState, named: tuple[Mention, ...], words: Words) -> GateVerdict:
+    anchors = [mention for mention in named if mention.anchors]
+    rest = "".join(content(_without(text, tuple(anchors))))
+    pointing = pointer(text, named)
+    if pointing and not _leading_na(pointing, text):
+        return GateVerdict(False, (f"points back: {pointing.group()}",), "dependent")
+    asks = _ASKS.search(_without(text, named).replace("呢", ""))
+    if anchors and not rest and (not asks or words.ends("ellipsis_ends", text)):
+        return GateVerdict(False, ("names a thing and asks nothing of it",), "switch")
+    if words.ends("ellipsis_ends", text) and not asks:
+        return GateVerdict(False, ("no predicate",), "dependent")
+    if anchors:
+        same = words.find("same_measure", text)
+        if same and len(rest) < _OWN:
+            return GateVerdict(False, (f"leaves the measure unsaid: {same.group()}",), "dependent")
+        return GateVerdict(True, (f"names {anchors[0].entity.name}",), "complete")
+    return _unanchored_zh(text, rest, state, named, words)
+
+
+def _leading_na(pointing: re.Match[str], text: str) -> bool:
+    """Say whether this is the 那 at the head of a question, which only says that it goes on."""
+    return pointing.start() == 0 and pointing.group() in ("那", "那么") and len(text) > 1
+
+
+def _unanchored_zh(
+    text: str, rest: str, state: DialogueState, named: tuple[Mention, ...], words: Words
+) -> GateVerdict:
+    if words.has("bare_questions", text) or not rest:
+        return GateVerdict(False, ("no subject",), "dependent")
+    running = {file for entity in near(state)[:2] for file in entity.files} | set(state.retrieval.files[:1])
+    at_home = [mention for mention in named if running & set(mention.entity.files)]
+    if at_home:
+        return GateVerdict(False, (f"about the running subject: {at_home[0].surface}",), "dependent")
+    if named and all(mention.entity.files for mention in named) and running:
+        return GateVerdict(True, (f"about something else: {named[0].surface}",), "complete")
+    if words.starts("continuations", text) and len(rest) <= 2 * _SHORT:
+        return GateVerdict(False, (f"goes on: {words.starts('continuations', text)}",), "dependent")
+    kind = words.find("kind_nouns", text)
+    if kind and len(rest) <= 2 * _SHORT:
+        return GateVerdict(False, (f"says only the kind: {kind.group()}",), "dependent")
+    if len(rest) <= _SHORT:
+        return GateVerdict(False, ("too short to stand alone",), "dependent")
+    return GateVerdict(True, ("has a subject and a predicate of its own",), "complete")
+
+
+def _judge_en(text: str, state: DialogueState, named: tuple[Mention, ...], words: Words) -> GateVerdict:
+    low = text.lower().strip(ENDS)
+    rest = content(_without(text, named))
+    own = [word for word in rest if word.lower() not in words.lists["relational"]]
+    anchors = [mention for mention in named if mention.anchors]
+    if words.has("bare_questions", low):
+        return GateVerdict(False, ("no subject",), "dependent")
+    pointing = pointer(text, named)
+    if pointing and not _inside_en(pointing, text):
+        return GateVerdict(False, (f"points back: {pointing.group()}",), "dependent")
+    lead = words.starts("continuations", low)
+    if anchors and not rest:
+        return GateVerdict(False, ("names a thing and asks nothing of it",), "switch")
+    if lead and len(own) + len(anchors) <= 2:
+        return GateVerdict(False, (f"goes on: {lead}",), "dependent")
+    if not anchors and not own:
+        return GateVerdict(False, ("no subject",), "dependent")
+    return GateVerdict(True, ("has a subject and a predicate of its own",), "complete")
+
+
+def _inside_en(pointing: re.Match[str], text: str) -> bool:
+    """Say whether a pronoun stands behind a clause with a subject of its own, and so points at that."""
+    before = text[: pointing.start()]
+    return len(content(before)) >= 2 and pointing.group().lower() in words_of("en").lists["pronouns"]

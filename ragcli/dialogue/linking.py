@@ -1,0 +1,204 @@
+"""Find the knowledge base's own names in what people say, and the siblings that a name can be taken for.
+
+A mention is a place in the text; it links to one canonical entity, or to several where the name alone
+doesn't decide. Names are compared folded and without blanks and hyphens: `js500` is `JS-500`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ragcli.datatypes import Term, Vocabulary
+from ragcli.dialogue.state import Entity
+from ragcli.dialogue.wording import Fold, quotations, squash
+
+_NUMBERED = re.compile(r"^(.*?[^\d.])(\d{2,}|\d+[a-z])$")
+_CODE = re.compile(
+    r"(?<![A-Za-z0-9])(?=[A-Za-z0-9-]*\d)(?=[A-Za-z0-9-]*[A-Za-z])[A-Za-z]{1,6}-?\d[A-Za-z0-9-]*"
+)
+_UNITS = "元块角分天日号月年岁点小时秒周次级层栋幢楼平米米升克度人个杯本册张页条档位期寸瓦伏安兆折倍支台%％℃"
+_BEFORE_NUMBER = re.compile(r"[A-Za-z\d.]$")
+_AFTER_NUMBER = re.compile(rf"^(?:[A-Za-z\d.:/]|\s*[{_UNITS}])")
+ANCHORS = frozenset({"name", "quoted", "code", "topic"})
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place in the text, and what it may name (the first is the likeliest)."""
+
+    start: int
+    end: int
+    surface: str
+    entities: tuple[Entity, ...]
+
+    @property
+    def entity(self) -> Entity:
+        """The likeliest entity."""
+        return self.entities[0]
+
+    @property
+    def anchors(self) -> bool:
+        """Whether the mention says which thing is meant, not just which side of it."""
+        return self.entity.kind in ANCHORS
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The vocabulary, laid out for look-up."""
+
+    terms: tuple[Term, ...]
+    surfaces: Mapping[str, tuple[int, ...]]
+    tails: Mapping[str, tuple[int, ...]]
+    families: Mapping[str, tuple[int, ...]]
+    longest: int
+    fold: Fold
+
+    def entity(self, place: int) -> Entity:
+        """Return a term as an entity."""
+        term = self.terms[place]
+        return Entity(term.text, term.kind, term.files)
+
+    def siblings(self, entity: Entity) -> tuple[Entity, ...]:
+        """Return the entities that share the stem or the table column of this one, itself left out."""
+        places = self.surfaces.get(squash(entity.name, self.fold).text, ())
+        found: dict[str, Entity] = {}
+        for place in places:
+            for family in self._families_of(place):
+                for other in self.families[family]:
+                    if other != place:
+                        found.setdefault(self.terms[other].text, self.entity(other))
+        return tuple(found.values())
+
+    def _families_of(self, place: int) -> Iterable[str]:
+        return (family for family, members in self.families.items() if place in members)
+
+    def knows(self, text: str) -> bool:
+        """Say whether the whole text is a name or a term of the base."""
+        return squash(text, self.fold).text in self.surfaces
+
+
+def build_lexicon(vocabulary: Vocabulary, fold: Fold) -> Lexicon:
+    """Lay a vocabulary out for look-up by surface, by numbered tail and by family of siblings."""
+    surfaces: dict[str, dict[int, None]] = defaultdict(dict)
+    tails: dict[str, dict[int, None]] = defaultdict(dict)
+    families: dict[str, dict[int, None]] = defaultdict(dict)
+    for place, term in enumerate(vocabulary.terms):
+        for surface in (term.text, *term.aliases):
+            key = squash(surface, fold).text
+            if key:
+                surfaces[key][place] = None
+        numbered = _NUMBERED.match(squash(term.text, fold).text)
+        if numbered and term.kind == "name":
+            tails[numbered.group(2)][place] = None
+            families["stem " + numbered.group(1)][place] = None
+    for term in vocabulary.terms:
+        for member in term.members:
+            for place in surfaces.get(squash(member, fold).text, ()):
+                families[f"members {term.text}"][place] = None
+    return Lexicon(
+        terms=vocabulary.terms,
+        surfaces={key: tuple(places) for key, places in surfaces.items()},
+        tails={key: tuple(places) for key, places in tails.items()},
+        families={key: tuple(places) for key, places in families.items() if len(places) > 1},
+        longest=max((len(key) for key in surfaces), default=0),
+        fold=fold,
+    )
+
+
+def mentions(text: str, lexicon: Lexicon, near: tuple[Entity, ...] = ()) -> tuple[Mention, ...]:
+    """Return what the text names, in order, not overlapping.
+
+    `near` are the entities that the conversation is about, newest first: they decide between equals and
+    let a bare number stand for a sibling.
+    """
+    found = [*_known(text, lexicon, near), *_quoted(text), *_codes(text), *_numbers(text, lexicon, near)]
+    taken: list[Mention] = []
+    for mention in found:
+        if not any(mention.start < other.end and other.start < mention.end for other in taken):
+            taken.append(mention)
+    return tuple(sorted(taken, key=lambda mention: mention.start))
+
+
+def _known(text: str, lexicon: Lexicon, near: tuple[Entity, ...]) -> list[Mention]:
+    squashed = squash(text, lexicon.fold)
+    out: list[Mention] = []
+    at = 0
+    while at < len(squashed.text):
+        length = next(
+            (
+                size
+                for size in range(min(lexicon.longest, len(squashed.text) - at), 0, -1)
+                if squashed.text[at : at + size] in lexicon.surfaces
+                and _whole(text, squashed.origin, at, size)
+            ),
+            0,
+        )
+        if not length:
+            at += 1
+            continue
+        places = lexicon.surfaces[squashed.text[at : at + length]]
+        start, end = squashed.origin[at], squashed.origin[at + length - 1] + 1
+        entities = _ranked((lexicon.entity(place) for place in places), near)
+        out.append(Mention(start, end, text[start:end], entities))
+        at += length
+    return sorted(out, key=lambda mention: (not mention.anchors, -(mention.end - mention.start)))
+
+
+def _whole(text: str, origin: tuple[int, ...], at: int, size: int) -> bool:
+    """Say whether a match isn't cut out of a longer Latin word or number."""
+    start, end = origin[at], origin[at + size - 1] + 1
+    for inner, outer in ((text[start], text[start - 1 : start]), (text[end - 1], text[end : end + 1])):
+        if inner.isascii() and inner.isalnum() and outer.isascii() and outer.isalnum():
+            both_digits = inner.isdigit() and outer.isdigit()
+            both_letters = inner.isalpha() and outer.isalpha()
+            if both_digits or both_letters or (outer.isalpha() and inner.isdigit()):
+                return False
+    return True
+
+
+def _ranked(entities: Iterable[Entity], near: tuple[Entity, ...]) -> tuple[Entity, ...]:
+    names = [entity.name for entity in near]
+    files = {file for entity in near[:1] for file in entity.files}
+
+    def rank(entity: Entity) -> tuple[int, int, int]:
+        named = names.index(entity.name) if entity.name in names else len(names)
+        return (named, not files & set(entity.files), entity.kind not in ANCHORS)
+
+    return tuple(sorted(entities, key=rank))
+
+
+def _quoted(text: str) -> list[Mention]:
+    return [
+        Mention(start, end, text[start:end], (Entity(text[start + 1 : end - 1], "quoted"),))
+        for start, end in quotations(text)
+    ]
+
+
+def _codes(text: str) -> list[Mention]:
+    return [Mention(*m.span(), m.group(), (Entity(m.group(), "code"),)) for m in _CODE.finditer(text)]
+
+
+def _numbers(text: str, lexicon: Lexicon, near: tuple[Entity, ...]) -> list[Mention]:
+    """Read a bare number as a sibling of what was talked about, or as the only name with that number."""
+    out = []
+    names = {entity.name for entity in near}
+    for match in re.finditer(r"\d{2,}|\d+[A-Za-z](?![A-Za-z])", text):
+        if _BEFORE_NUMBER.search(text[: match.start()]) or _AFTER_NUMBER.match(text[match.end() :]):
+            continue
+        places = lexicon.tails.get(lexicon.fold(match.group()), ())
+        entities = [lexicon.entity(place) for place in places]
+        kin = [e for e in entities if e.name in names or names & {s.name for s in lexicon.siblings(e)}]
+        if kin or len(entities) == 1:
+            out.append(Mention(*match.span(), match.group(), tuple(kin or entities)))
+    return out
+
+
+def latin_names(text: str) -> tuple[str, ...]:
+    """Return capitalised names inside an English sentence: `Bronze Age`, `Garth Brooks`."""
+    pattern = r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’-]*(?:\s+(?:of|the|de|van|von|and)?\s*[A-Z][\w'’-]*)*"
+    return tuple(
+        match.group() for match in re.finditer(pattern, text) if match.group() not in ("I", "I'm", "I've")
+    )

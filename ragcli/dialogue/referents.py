@@ -1,0 +1,132 @@
+"""Which of the things talked about a question means.
+
+Everything here is a ranking of what the state holds; where nothing ranks, the answer is empty.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ragcli.dialogue.gate import near
+from ragcli.dialogue.linking import Lexicon, Mention
+from ragcli.dialogue.state import DialogueState, Entity, Turn
+from ragcli.dialogue.wording import content
+from ragcli.dialogue.words import language_of, words_of
+
+
+@dataclass(frozen=True, slots=True)
+class Referents:
+    """The entities that a question means, the words that pointed at them, and how they were found."""
+
+    entities: tuple[Entity, ...] = ()
+    span: tuple[int, int] | None = None
+    how: str = ""
+    turn: Turn | None = None
+
+
+def resolve(text: str, state: DialogueState, lexicon: Lexicon, named: tuple[Mention, ...]) -> Referents:
+    """Return what the pointing words of `text` mean: ordinals, both, the other one, else the focus."""
+    words = words_of(language_of(text))
+    order = in_order(state)
+    for name, place in (("first_words", 0), ("second_words", 1), ("third_words", 2), ("last_words", -1)):
+        match = words.find(name, text)
+        if match and _in_reach(order, place):
+            return Referents((order[place],), match.span(), name)
+    match = words.find("both_words", text)
+    if match and len(order) >= 2:
+        return Referents(order[-3:] if len(order) == 3 else order[-2:], match.span(), "both")
+    sized = _sized(text, state, lexicon)
+    if sized:
+        return sized
+    match = words.find("other_words", text)
+    if match:
+        other = _other(state, lexicon)
+        if other:
+            return Referents((other,), match.span(), "other")
+    best = fitting(state, named)
+    return Referents((best,), None, "focus") if best else Referents()
+
+
+def _in_reach(order: tuple[Entity, ...], place: int) -> bool:
+    return len(order) >= 2 and -len(order) <= place < len(order)
+
+
+def in_order(state: DialogueState) -> tuple[Entity, ...]:
+    """Return the alternatives in the order in which they were named.
+
+    The last turn that named several, else the last two entities of one kind over several turns.
+    """
+    for turn in reversed(state.context.turns[-4:]):
+        if len(turn.entities) >= 2:
+            return turn.entities
+    focus = near(state)
+    if not focus:
+        return ()
+    alike = [entity for entity in focus if entity.kind == focus[0].kind]
+    return tuple(reversed(alike[:2]))
+
+
+def _sized(text: str, state: DialogueState, lexicon: Lexicon) -> Referents | None:
+    words = words_of(language_of(text))
+    focus = near(state)
+    for name, sign in (("smaller_words", -1), ("bigger_words", 1)):
+        match = words.find(name, text)
+        if not match or not focus:
+            continue
+        family = sorted((focus[0], *lexicon.siblings(focus[0])), key=_number)
+        if len(family) >= 2:
+            return Referents((family[0 if sign < 0 else -1],), match.span(), name)
+    return None
+
+
+def _number(entity: Entity) -> float:
+    found = re.findall(r"\d+", entity.name)
+    return float(found[-1]) if found else 0.0
+
+
+def _other(state: DialogueState, lexicon: Lexicon) -> Entity | None:
+    focus = near(state)
+    if not focus:
+        return None
+    kin = lexicon.siblings(focus[0])
+    said = [entity for entity in focus[1:] if entity.name in {one.name for one in kin}]
+    if said:
+        return said[0]
+    return kin[0] if len(kin) == 1 else (focus[1] if len(focus) > 1 else None)
+
+
+def fitting(state: DialogueState, named: tuple[Mention, ...]) -> Entity | None:
+    """Return the newest entity in focus whose files hold what is asked about, else the newest."""
+    focus = near(state)
+    asked = [set(mention.entity.files) for mention in named if mention.entity.files]
+    for entity in focus:
+        if entity.files and asked and all(set(entity.files) & files for files in asked):
+            return entity
+    return focus[0] if focus else None
+
+
+def earlier(text: str, state: DialogueState) -> Turn | None:
+    """Return the earlier turn that a return describes best: 刚才说出水快的那台, 一开始问的那个."""
+    turns = [turn for turn in state.context.turns if turn.kind not in ("smalltalk", "about_base")]
+    if not turns:
+        return None
+    words = words_of(language_of(text))
+    if words.find("returns_first", text):
+        return turns[0]
+    asked = _pieces("".join(content(text)))
+    scored = [(len(asked & _pieces(turn.query + turn.standalone)), i) for i, turn in enumerate(turns)]
+    best = max(scored)
+    if best[0] >= 2:
+        return turns[best[1]]
+    current = {entity.name for entity in turns[-1].entities}
+    for turn in reversed(turns[:-1]):
+        if turn.entities and not current & {entity.name for entity in turn.entities}:
+            return turn
+    return turns[-2] if len(turns) > 1 else turns[-1]
+
+
+def _pieces(text: str) -> set[str]:
+    if language_of(text) == "en":
+        return {word.lower() for word in content(text)}
+    return {text[i : i + 2] for i in range(len(text) - 1)}
