@@ -1,1 +1,1 @@
-"""Which passages bear on this query?"""
+"""Answer which passages bear on a query: dense, lexical, fusion, reranking, filters."""

@@ -1,0 +1,137 @@
+"""The lexical index: BM25 over the terms of a chunk's title, heading path and body, kept by tantivy.
+
+The only code that imports tantivy. Terms are cut by `terms`, so tantivy is handed words parted by blanks and
+decides nothing about language. A query's terms are alternatives: one that is absent costs its share, no more.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragcli.errors import Damaged
+from ragcli.retrieval.terms import Fold, index_terms, query_terms
+
+if TYPE_CHECKING:
+    import tantivy
+
+_HEAP = 256 * 2**20
+FIELD_WEIGHTS = {"body": 1.0, "path": 0.5, "title": 0.3}
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalRow:
+    """What is indexed of a chunk."""
+
+    chunk_id: int
+    title: str
+    heading_path: tuple[str, ...]
+    text: str
+
+
+def build_lexical(folder: Path, rows: Iterable[LexicalRow], fold: Fold) -> None:
+    """Write the index of `rows` into `folder`, which is made here and must not be in use."""
+    import tantivy
+
+    folder.mkdir(parents=True, exist_ok=True)
+    builder = tantivy.SchemaBuilder()
+    builder.add_integer_field("id", stored=False, indexed=False, fast=True)
+    for name in FIELD_WEIGHTS:
+        builder.add_text_field(name, stored=False, tokenizer_name="terms", index_option="freq")
+    index = tantivy.Index(builder.build(), path=str(folder))
+    _register(index)
+    # One thread: the order of the documents, and so the order of equal scores, is the order of the rows.
+    writer = index.writer(heap_size=_HEAP, num_threads=1)
+    for row in rows:
+        path = [part for part in row.heading_path if part != row.title]
+        writer.add_document(
+            tantivy.Document(
+                id=row.chunk_id,
+                title=" ".join(index_terms(row.title, fold)),
+                path=" ".join(term for part in path for term in index_terms(part, fold)),
+                body=" ".join(index_terms(row.text, fold)),
+            )
+        )
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+class LexicalIndex:
+    """A published lexical index, memory-mapped; what it opened stays as it was."""
+
+    def __init__(self, folder: Path, fold: Fold) -> None:
+        self._fold = fold
+        self._index, self._searcher = _open(folder)
+
+    @property
+    def total(self) -> int:
+        """The number of chunks."""
+        return int(self._searcher.num_docs)
+
+    def frequency(self, term: str) -> int:
+        """Return how many chunks hold a term in their body, or in their path or title where no body does."""
+        counts = [self._searcher.doc_freq(name, term) for name in FIELD_WEIGHTS]
+        return int(max(counts))
+
+    def search(self, query: str, k: int) -> list[tuple[int, float]]:
+        """Return at most `k` (chunk id, BM25) pairs, best first."""
+        return self.search_terms(dict.fromkeys(query_terms(query, self._fold), 1.0), k)
+
+    def search_terms(self, weights: dict[str, float], k: int) -> list[tuple[int, float]]:
+        """Return at most `k` (chunk id, BM25) pairs for weighted terms, best first."""
+        import tantivy
+
+        if not weights or k < 1 or not self.total:
+            return []
+        parts = [
+            (tantivy.Occur.Should, _term_query(self._index.schema, name, term, weight * share))
+            for term, weight in weights.items()
+            for name, share in FIELD_WEIGHTS.items()
+        ]
+        hits = self._searcher.search(tantivy.Query.boolean_query(parts), limit=k, count=False).hits
+        ids = self._searcher.fast_field_values("id", [address for _, address in hits])
+        return [(int(chunk), float(score)) for chunk, (score, _) in zip(ids, hits, strict=True)]
+
+
+def _term_query(schema: tantivy.Schema, name: str, term: str, weight: float) -> tantivy.Query:
+    import tantivy
+
+    query = tantivy.Query.term_query(schema, name, term, index_option="freq")
+    return tantivy.Query.boost_query(query, weight)
+
+
+def _open(folder: Path) -> tuple[tantivy.Index, tantivy.Searcher]:
+    """Open an index for reading, also where its folder can't be written to.
+
+    tantivy takes a lock file even to read; on a read-only disk it is given a passing folder of links.
+    """
+    import tantivy
+
+    if not (folder / "meta.json").is_file():
+        raise Damaged("lexical_damaged", path=folder)
+    try:
+        if os.access(folder, os.W_OK):
+            return _searcher(tantivy.Index.open(str(folder)))
+        with tempfile.TemporaryDirectory(prefix="ragcli-") as links:
+            for file in folder.iterdir():
+                if not file.name.endswith(".lock"):
+                    Path(links, file.name).symlink_to(file.resolve())
+            return _searcher(tantivy.Index.open(links))
+    except ValueError as err:
+        raise Damaged("lexical_damaged", path=folder) from err
+
+
+def _searcher(index: tantivy.Index) -> tuple[tantivy.Index, tantivy.Searcher]:
+    index.config_reader("manual")
+    _register(index)
+    return index, index.searcher()
+
+
+def _register(index: tantivy.Index) -> None:
+    import tantivy
+
+    index.register_tokenizer("terms", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())

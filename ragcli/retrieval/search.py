@@ -1,0 +1,204 @@
+"""The room's corridor: queries in, scored and explained hits out.
+
+Every query is searched in both indexes, the lists are fused, what the dialogue ruled out is left out, the
+first candidates are ranked by their words, copies step back, and what lies below the threshold is dropped.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+from ragcli.datatypes import Hit, StoredChunk
+from ragcli.retrieval.calibration import Calibration, Evidence, probability
+from ragcli.retrieval.filters import Filters, factor, narrows, reason_to_drop
+from ragcli.retrieval.fusion import Ranking, reciprocal_rank
+from ragcli.retrieval.rank import Candidate, Reranker, WordReranker, candidate_of, coverage
+from ragcli.retrieval.similar import copies_last
+from ragcli.retrieval.terms import Fold, query_terms
+
+if TYPE_CHECKING:
+    from ragcli.datatypes import Vectors
+    from ragcli.retrieval.dense import DenseIndex
+
+Fetch = Callable[[Sequence[int]], Sequence[StoredChunk]]
+
+
+class Lexical(Protocol):
+    """What the corridor asks of a lexical index."""
+
+    @property
+    def total(self) -> int:
+        """The number of chunks."""
+
+    def frequency(self, term: str) -> int:
+        """Return how many chunks hold a term."""
+
+    def search(self, query: str, k: int) -> list[tuple[int, float]]:
+        """Return at most `k` (chunk id, score) pairs, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How far to look and what counts; the defaults are what the measurements in docs/retrieval.md chose."""
+
+    k: int = 10
+    threshold: float = 0.5
+    depth: int = 100
+    candidates: int = 30
+    constant: float = 20.0
+    dense_weight: float = 1.0
+    lexical_weight: float = 1.0
+    first_query_weight: float = 1.0
+    reranker: Reranker = field(default_factory=WordReranker)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The hits, best first; the candidates left out, with the reason; and the seconds of each step."""
+
+    hits: tuple[Hit, ...]
+    dropped: tuple[tuple[int, str], ...]
+    below: tuple[Hit, ...]
+    timings: dict[str, float]
+
+
+def search(
+    queries: Sequence[str],
+    vectors: Sequence[Vectors],
+    dense: DenseIndex,
+    lexical: Lexical,
+    fetch: Fetch,
+    options: SearchOptions,
+    filters: Filters,
+    *,
+    calibration: Calibration,
+    fold: Fold,
+    clock: Callable[[], float] = time.perf_counter,
+) -> SearchResult:
+    """Return what the base holds on any of the queries; the first query is what the person typed last.
+
+    Hits are sorted by score; `below` are those under the threshold, for `--explain`.
+    """
+    started = clock()
+    rankings = first_stage(queries, vectors, dense, lexical, options, narrows(filters))
+    searched = clock()
+    fused = reciprocal_rank(rankings, options.constant)
+    candidates, dropped = gather(fused, fetch, options.candidates, filters, fold)
+    fetched = clock()
+    scored = [
+        score_for(query, vector, candidates, rankings, lexical, options, calibration, fold)
+        for query, vector in zip(queries, vectors, strict=True)
+    ]
+    hits = merge(scored, candidates, filters, fold)
+    order = copies_last([fold(hit.stored.chunk.text) for hit in hits])
+    listed = monotone([hits[n] for n in order])
+    above = [hit for hit in listed if hit.score >= options.threshold]
+    timings = {"first_stage": searched - started, "fetch": fetched - searched, "rank": clock() - fetched}
+    return SearchResult(tuple(above[: options.k]), tuple(dropped), tuple(listed[len(above) :]), timings)
+
+
+def first_stage(
+    queries: Sequence[str],
+    vectors: Sequence[Vectors],
+    dense: DenseIndex,
+    lexical: Lexical,
+    options: SearchOptions,
+    deeper: bool,
+) -> list[Ranking]:
+    """Search each query in both indexes."""
+    depth = options.depth * (5 if deeper else 1)
+    rankings = []
+    for number, (query, vector) in enumerate(zip(queries, vectors, strict=True)):
+        weight = options.first_query_weight if number == 0 and len(queries) > 1 else 1.0
+        rankings.append(Ranking(f"dense{number}", dense.search(vector, depth), options.dense_weight * weight))
+        rankings.append(
+            Ranking(f"lexical{number}", lexical.search(query, depth), options.lexical_weight * weight)
+        )
+    return rankings
+
+
+def gather(
+    fused: dict[int, float], fetch: Fetch, wanted: int, filters: Filters, fold: Fold
+) -> tuple[list[Candidate], list[tuple[int, str]]]:
+    """Fetch candidates in fused order until enough pass the filters."""
+    order, best = list(fused), max(fused.values(), default=1.0)
+    kept: list[Candidate] = []
+    dropped: list[tuple[int, str]] = []
+    for start in range(0, len(order), wanted):
+        for stored in fetch(order[start : start + wanted]):
+            reason = reason_to_drop(stored, filters, fold)
+            if reason:
+                dropped.append((stored.chunk.chunk_id, reason))
+            elif len(kept) < wanted:
+                kept.append(candidate_of(stored, fused[stored.chunk.chunk_id] / best, fold))
+        if len(kept) >= wanted:
+            break
+    return kept, dropped
+
+
+def score_for(
+    query: str,
+    vector: Vectors,
+    candidates: Sequence[Candidate],
+    rankings: Sequence[Ranking],
+    lexical: Lexical,
+    options: SearchOptions,
+    calibration: Calibration,
+    fold: Fold,
+) -> list[Hit]:
+    """Return every candidate as a hit for one query."""
+    weights = rarity(query_terms(query, fold), lexical)
+    ranks = options.reranker.rerank(query, weights, candidates)
+    cosines = {chunk: score for r in rankings if r.name.startswith("dense") for chunk, score in r.hits}
+    words = {chunk: score for r in rankings if r.name.startswith("lexical") for chunk, score in r.hits}
+    base = sum(a * float(b) for a, b in zip(calibration.mean, vector.reshape(-1), strict=False))
+    hits = []
+    for candidate, rank in zip(candidates, ranks, strict=True):
+        chunk = candidate.stored.chunk.chunk_id
+        cosine = cosines.get(chunk, base)
+        share = coverage(weights, candidate.body | candidate.path)
+        evidence = Evidence((cosine - base) / calibration.spread, share, missing=False)
+        scores = {
+            "dense": cosine,
+            "lexical": words.get(chunk, 0.0),
+            "fused": candidate.fused,
+            "rank": rank,
+            "coverage": share,
+            "deviation": evidence.deviation,
+        }
+        hits.append(Hit(candidate.stored, probability(evidence), scores))
+    return hits
+
+
+def rarity(terms: Sequence[str], lexical: Lexical) -> dict[str, float]:
+    """Return each term's inverse document frequency (Robertson and Spärck Jones, as in BM25)."""
+    total = lexical.total
+    found = {term: lexical.frequency(term) for term in terms}
+    return {term: math.log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in found.items()}
+
+
+def merge(
+    scored: Sequence[Sequence[Hit]], candidates: Sequence[Candidate], filters: Filters, fold: Fold
+) -> list[Hit]:
+    """Return each candidate once, with its best query's score, in order of rank."""
+    best = [max(versions, key=lambda hit: hit.scores["rank"]) for versions in zip(*scored, strict=True)]
+    weighed = []
+    for hit in best:
+        weight = factor(hit.stored, filters, fold)
+        rank = hit.scores["rank"] * weight
+        weighed.append(replace(hit, score=min(1.0, hit.score * weight), scores={**hit.scores, "rank": rank}))
+    return sorted(weighed, key=lambda hit: -hit.scores["rank"])
+
+
+def monotone(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits with scores that never rise down the list: a hit is worth what any later one is."""
+    result: list[Hit] = []
+    highest = 0.0
+    for hit in reversed(hits):
+        highest = max(highest, hit.score)
+        result.append(replace(hit, score=round(highest, 4)))
+    return result[::-1]
