@@ -68,6 +68,11 @@ class LexicalIndex:
         self._index, self._searcher = _open(folder)
 
     @property
+    def fold(self) -> Fold:
+        """What makes spellings equal, in the index and in queries."""
+        return self._fold
+
+    @property
     def total(self) -> int:
         """The number of chunks."""
         return int(self._searcher.num_docs)

@@ -31,6 +31,10 @@ class Lexical(Protocol):
     """What the corridor asks of a lexical index."""
 
     @property
+    def fold(self) -> Fold:
+        """What makes spellings equal."""
+
+    @property
     def total(self) -> int:
         """The number of chunks."""
 
@@ -53,6 +57,7 @@ class SearchOptions:
     dense_weight: float = 1.0
     lexical_weight: float = 1.0
     first_query_weight: float = 1.0
+    calibration: Calibration = field(default_factory=Calibration)
     reranker: Reranker = field(default_factory=WordReranker)
 
 
@@ -65,6 +70,10 @@ class SearchResult:
     below: tuple[Hit, ...]
     timings: dict[str, float]
 
+    def timed(self, **seconds: float) -> SearchResult:
+        """Return the same with more seconds on record."""
+        return replace(self, timings={**self.timings, **seconds})
+
 
 def search(
     queries: Sequence[str],
@@ -74,23 +83,20 @@ def search(
     fetch: Fetch,
     options: SearchOptions,
     filters: Filters,
-    *,
-    calibration: Calibration,
-    fold: Fold,
     clock: Callable[[], float] = time.perf_counter,
 ) -> SearchResult:
     """Return what the base holds on any of the queries; the first query is what the person typed last.
 
     Hits are sorted by score; `below` are those under the threshold, for `--explain`.
     """
-    started = clock()
+    started, fold = clock(), lexical.fold
     rankings = first_stage(queries, vectors, dense, lexical, options, narrows(filters))
     searched = clock()
     fused = reciprocal_rank(rankings, options.constant)
     candidates, dropped = gather(fused, fetch, options.candidates, filters, fold)
     fetched = clock()
     scored = [
-        score_for(query, vector, candidates, rankings, lexical, options, calibration, fold)
+        score_for(query, vector, candidates, rankings, lexical, options, fold)
         for query, vector in zip(queries, vectors, strict=True)
     ]
     hits = merge(scored, candidates, filters, fold)
@@ -147,11 +153,10 @@ def score_for(
     rankings: Sequence[Ranking],
     lexical: Lexical,
     options: SearchOptions,
-    calibration: Calibration,
     fold: Fold,
 ) -> list[Hit]:
     """Return every candidate as a hit for one query."""
-    weights = rarity(query_terms(query, fold), lexical)
+    weights, calibration = rarity(query_terms(query, fold), lexical), options.calibration
     ranks = options.reranker.rerank(query, weights, candidates)
     cosines = {chunk: score for r in rankings if r.name.startswith("dense") for chunk, score in r.hits}
     words = {chunk: score for r in rankings if r.name.startswith("lexical") for chunk, score in r.hits}

@@ -52,10 +52,8 @@ class Base:
             self.dense,
             self.lexical,
             self.fetch,
-            SearchOptions(**{"threshold": 0.0, **options}),
+            SearchOptions(**{"threshold": 0.0, "calibration": self.calibration, **options}),
             filters,
-            calibration=self.calibration,
-            fold=fold,
         )
 
 
@@ -107,16 +105,9 @@ def test_inc5_equal_copies_dont_push_others_out(tmp_path):
     assert len(set(texts)) == 4
 
 
-def test_an_empty_calibration_and_no_hits_are_fine(base):
-    result = search(
-        ["袖口"],
-        [base.vectors[0]],
-        base.dense,
-        base.lexical,
-        base.fetch,
-        SearchOptions(k=0),
-        Filters(),
-        calibration=Calibration(),
-        fold=fold,
-    )
-    assert result.hits == ()
+def test_an_empty_calibration_is_fine(base):
+    assert base.search("台钻袖口", like=1, calibration=Calibration()).hits[0].stored.chunk.chunk_id == 1
+
+
+def test_seconds_of_others_join_the_result(base):
+    assert base.search("台钻袖口", like=1).timed(encode=0.5).timings["encode"] == 0.5
