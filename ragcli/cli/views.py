@@ -3,26 +3,8 @@
 from __future__ import annotations
 
 from ragcli.cli.messages import Messages
-from ragcli.datatypes import Chunk, Document, Hit, Json, chunk_name
+from ragcli.datatypes import Chunk, Document, Json, chunk_name
 from ragcli.pipeline.report import RunReport, Trouble
-
-
-def hit_json(hit: Hit, rank: int) -> Json:
-    """Return a hit: its rank and score, where it stands, and its stored text as it is."""
-    chunk = hit.stored.chunk
-    return {
-        "rank": rank,
-        "score": round(hit.score, 4),
-        "scores": {name: round(value, 4) for name, value in hit.scores.items()},
-        "chunk_id": chunk_name(chunk.chunk_id),
-        "kind": chunk.kind,
-        "file": hit.stored.file,
-        "heading_path": list(chunk.heading_path),
-        "line_start": chunk.line_start,
-        "line_end": chunk.line_end,
-        "text": chunk.text,
-        "shown": hit.shown,
-    }
 
 
 def chunk_json(chunk: Chunk) -> Json:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ragcli.datatypes import Embedder, StoredChunk, Term, Vocabulary
 from ragcli.documents.normalise import fold
 from ragcli.errors import Damaged, NotReady
 from ragcli.pipeline.base import KnowledgeBase
-from ragcli.pipeline.embedders import query_embedding
+from ragcli.pipeline.embedders import model_facts, query_embedding
 from ragcli.retrieval.calibration import Calibration
 from ragcli.retrieval.dense import DenseIndex
 from ragcli.retrieval.lexical import LexicalIndex
-from ragcli.retrieval.search import Filters, SearchOptions, SearchResult, search
+from ragcli.retrieval.filters import Filters
+from ragcli.retrieval.search import SearchOptions, SearchResult, search
 from ragcli.storage.revisions import Revision, current_revision, verify_revision
 from ragcli.storage.store import Store
 
@@ -43,7 +44,7 @@ class Searcher:
     @cached_property
     def embedder(self) -> Embedder:
         """What turns a query into a vector; its model must be the index's."""
-        return query_embedding(self.base, self.revision.manifest["embedding"])
+        return query_embedding(self.base)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -54,15 +55,18 @@ class Searcher:
     @cached_property
     def calibration(self) -> Calibration:
         """What a score means in this base."""
-        return Calibration(**json.loads((self.revision.folder / "calibration.json").read_bytes()))
+        raw = json.loads((self.revision.folder / "calibration.json").read_bytes())
+        return Calibration(**{key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()})
 
     def search(self, queries: Sequence[str], filters: Filters, options: SearchOptions) -> SearchResult:
         """Return the hits of several wordings of one question, fused; the first query is the raw one."""
         started = time.perf_counter()
         vectors = [self.embedder.embed_query(query) for query in queries]
         encoded = time.perf_counter()
-        result = search(queries, vectors, self.dense, self.lexical, self.fetch, options, filters)
-        return result.timed(encode=encoded - started, retrieve=time.perf_counter() - encoded)
+        result = search(
+            queries, vectors, self.dense, self.lexical, self.fetch, options, filters, calibration=self.calibration, fold=fold
+        )
+        return replace(result, timings={"encode": encoded - started, **result.timings})
 
     def fetch(self, chunk_ids: Sequence[int]) -> list[StoredChunk]:
         """Return chunks from the store, checked."""
@@ -87,8 +91,6 @@ def open_searcher(base: KnowledgeBase, store: Store) -> Searcher:
 
 def check_same_model(base: KnowledgeBase, revision: Revision) -> None:
     """Refuse to search vectors of one model with queries of another."""
-    from ragcli.pipeline.embedders import model_facts
-
     made, now = revision.manifest["embedding"], model_facts(base)
     if any(made.get(key) != value for key, value in now.items()):
         raise NotReady(

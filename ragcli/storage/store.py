@@ -67,6 +67,12 @@ class Store:
         """Close the file."""
         self.connection.close()
 
+    def compact(self) -> None:
+        """Give the space of what was dropped back to the disk."""
+        with database_errors(self.path):
+            self.connection.execute("VACUUM")
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     # ------------------------------------------------------------ documents
 
     def documents(self, root: str | None = None) -> list[StoredDocument]:

@@ -1,0 +1,55 @@
+"""The `search` command's corridor: a query, the index, hits with reasons. No dialogue, no language model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ragcli.datatypes import Json
+from ragcli.dialogue.linking import build_lexicon, mentions
+from ragcli.dialogue.understand import weights
+from ragcli.documents.normalise import fold
+from ragcli.errors import UsageError
+from ragcli.pipeline.base import KnowledgeBase, reading
+from ragcli.pipeline.record import hit_json
+from ragcli.pipeline.searcher import open_searcher
+from ragcli.retrieval.filters import Filters
+from ragcli.retrieval.search import SearchOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What `search` was asked for."""
+
+    text: str
+    k: int = 5
+    file_glob: str = ""
+    heading: str = ""
+    explain: bool = False
+
+
+def search_base(base: KnowledgeBase, query: Query) -> tuple[Json, bool]:
+    """Return the contract's JSON of a search, and whether the index is older than the files."""
+    if not query.text.strip():
+        raise UsageError("empty_question")
+    with reading(base) as store:
+        searcher = open_searcher(base, store)
+        lexicon = build_lexicon(searcher.vocabulary, fold)
+        named = tuple(mention.entity for mention in mentions(query.text, lexicon) if mention.anchors)
+        filters = Filters(query.file_glob, query.heading, weights(named, None))
+        options = SearchOptions(k=query.k, threshold=base.settings.retrieval.threshold)
+        found = searcher.search([query.text], filters, options)
+        places = {item.chunk.chunk_id: item for item in store.fetch([chunk for chunk, _ in found.dropped[:20]])}
+    out: Json = {
+        "query": query.text,
+        "hits": [hit_json(hit, rank) for rank, hit in enumerate(found.hits, 1)],
+        "timings_ms": {name: round(value * 1000, 2) for name, value in found.timings.items()},
+    }
+    if query.explain:
+        out["entities"] = [entity.name for entity in named]
+        out["below"] = [hit_json(hit, rank) for rank, hit in enumerate(found.below[:10], len(found.hits) + 1)]
+        out["dropped"] = [
+            {"file": places[chunk].file, "line_start": places[chunk].chunk.line_start, "reason": reason}
+            for chunk, reason in found.dropped[:20]
+            if chunk in places
+        ]
+    return out, searcher.stale
