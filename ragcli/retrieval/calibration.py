@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ragcli.datatypes import Vectors
+
 _SAMPLE = 2000
 _SEED = 7
 
@@ -36,6 +38,10 @@ class Calibration:
     mean: tuple[float, ...] = ()
     spread: float = 0.03
     total: int = 0
+
+    def expected(self, vector: Vectors) -> float:
+        """Return the cosine of a query with an average passage of the base."""
+        return sum(a * float(b) for a, b in zip(self.mean, vector.reshape(-1), strict=False))
 
 
 def calibrate(

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ragcli.datatypes import Hit
-from ragcli.retrieval.rank import coverage
 from ragcli.retrieval.terms import Fold, index_terms, query_terms
 
 _SENTENCE = re.compile(r"[^。！？!?；;\n]*(?:[。！？!?；;]+[”’」』）)]*|\n|$)|.+", re.DOTALL)
@@ -81,7 +80,7 @@ def trim(
     header = passage.header
     if passage.table and not header and len(pieces) > 1:
         header, pieces = pieces[0], pieces[1:]
-    worth = [coverage(terms, frozenset(index_terms(piece, fold))) for piece in pieces]
+    worth = [_share(terms, frozenset(index_terms(piece, fold))) for piece in pieces]
     # A piece beside a good one often completes it; the first tells what the passage is about.
     near = [
         value + 0.3 * max(worth[max(0, n - 1) : n + 2]) + (0.1 if n == 0 else 0.0)
@@ -113,6 +112,11 @@ def sentences(text: str) -> list[str]:
 def rows(text: str) -> list[str]:
     """Cut a table into its lines, with their ends."""
     return text.splitlines(keepends=True)
+
+
+def _share(terms: dict[str, float], held: frozenset[str]) -> float:
+    total = sum(terms.values())
+    return sum(weight for term, weight in terms.items() if term in held) / total if total else 0.0
 
 
 def _touch(one: Hit, other: Hit) -> bool:

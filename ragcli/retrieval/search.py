@@ -6,7 +6,6 @@ first candidates are ranked by their words, copies step back, and what lies belo
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,11 +13,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from ragcli.datatypes import Hit, StoredChunk
 from ragcli.retrieval.calibration import Calibration, Evidence, probability
+from ragcli.retrieval.evidence import Candidate, QueryView, candidate_of, facts, view
 from ragcli.retrieval.filters import Filters, factor, narrows, reason_to_drop
 from ragcli.retrieval.fusion import Ranking, reciprocal_rank
-from ragcli.retrieval.rank import Candidate, Reranker, WordReranker, candidate_of, coverage
+from ragcli.retrieval.rank import Reranker, WordReranker
 from ragcli.retrieval.similar import copies_last
-from ragcli.retrieval.terms import Fold, query_terms
+from ragcli.retrieval.terms import Fold
 
 if TYPE_CHECKING:
     from ragcli.datatypes import Vectors
@@ -95,9 +95,10 @@ def search(
     fused = reciprocal_rank(rankings, options.constant)
     candidates, dropped = gather(fused, fetch, options.candidates, filters, fold)
     fetched = clock()
+    views = [view(query, fold, lexical.frequency, lexical.total) for query in queries]
     scored = [
-        score_for(query, vector, candidates, rankings, lexical, options, fold)
-        for query, vector in zip(queries, vectors, strict=True)
+        score_for(view, vector, candidates, rankings, options)
+        for view, vector in zip(views, vectors, strict=True)
     ]
     hits = merge(scored, candidates, filters, fold)
     order = copies_last([fold(hit.stored.chunk.text) for hit in hits])
@@ -147,43 +148,37 @@ def gather(
 
 
 def score_for(
-    query: str,
+    query: QueryView,
     vector: Vectors,
     candidates: Sequence[Candidate],
     rankings: Sequence[Ranking],
-    lexical: Lexical,
     options: SearchOptions,
-    fold: Fold,
 ) -> list[Hit]:
     """Return every candidate as a hit for one query."""
-    weights, calibration = rarity(query_terms(query, fold), lexical), options.calibration
-    ranks = options.reranker.rerank(query, weights, candidates)
+    ranks = options.reranker.rerank(query, candidates)
     cosines = {chunk: score for r in rankings if r.name.startswith("dense") for chunk, score in r.hits}
     words = {chunk: score for r in rankings if r.name.startswith("lexical") for chunk, score in r.hits}
-    base = sum(a * float(b) for a, b in zip(calibration.mean, vector.reshape(-1), strict=False))
+    base = options.calibration.expected(vector)
     hits = []
     for candidate, rank in zip(candidates, ranks, strict=True):
         chunk = candidate.stored.chunk.chunk_id
+        found = facts(query, candidate)
         cosine = cosines.get(chunk, base)
-        share = coverage(weights, candidate.body | candidate.path)
-        evidence = Evidence((cosine - base) / calibration.spread, share, missing=False)
+        deviation = (cosine - base) / options.calibration.spread
         scores = {
             "dense": cosine,
             "lexical": words.get(chunk, 0.0),
             "fused": candidate.fused,
+            options.reranker.name: rank,
             "rank": rank,
-            "coverage": share,
-            "deviation": evidence.deviation,
+            "deviation": deviation,
+            "coverage": found.coverage,
+            "near": found.near,
+            "path": found.path,
         }
+        evidence = Evidence(deviation, found.coverage, missing=bool(query.unknown))
         hits.append(Hit(candidate.stored, probability(evidence), scores))
     return hits
-
-
-def rarity(terms: Sequence[str], lexical: Lexical) -> dict[str, float]:
-    """Return each term's inverse document frequency (Robertson and Spärck Jones, as in BM25)."""
-    total = lexical.total
-    found = {term: lexical.frequency(term) for term in terms}
-    return {term: math.log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in found.items()}
 
 
 def merge(

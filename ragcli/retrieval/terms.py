@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from operator import add
 
 Fold = Callable[[str], str]
 
@@ -22,15 +23,15 @@ NUMERAL = "零〇一二两三四五六七八九十百千万"
 _DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _SCALES = {"十": 10, "百": 100, "千": 1000}
 _PIECE = rf"(?:(?![{WIDE}])[^\W_])+"
-_SCAN = re.compile(
-    rf"第\s?(?P<ordinal>\d+|[{NUMERAL}](?:\s?[{NUMERAL}])*)\s?(?P<counted>[{WIDE}])"
+_SCAN = (
+    rf"第\s?(?P<ordinal>\d+|[{NUMERAL}](?:\s?[{NUMERAL}])*)\s?(?:(?P<structure>[STRUCTURE])|(?=(?P<counted>[{WIDE}])))"
     rf"|(?P<grouped>(?<!\d)\d{{1,3}}(?:,\d{{3}})+(?!\d)(?:\.\d+)?)"
     rf"|(?P<latin>{_PIECE}(?:[-‐‒–—−_./'’]{_PIECE})*)"
     rf"|(?P<wide>[{WIDE}]+)"
 )
 _IS_WIDE = re.compile(f"[{WIDE}]")
 _PARTS = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+")
-_COUNTED = re.compile(rf"(?P<whole>[{NUMERAL}]+)(?:点(?P<part>[零〇一二三四五六七八九]+))?(?P<unit>[{WIDE}])")
+_COUNTED = rf"(?P<whole>[{NUMERAL}]+)(?:点(?P<part>[零〇一二三四五六七八九]+))?(?P<unit>[MEASURE])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,8 @@ class Words:
 
     stop: frozenset[str]
     skipped: re.Pattern[str]
-    structure: frozenset[str]
-    measure: frozenset[str]
+    scan: re.Pattern[str]
+    counted: re.Pattern[str]
 
 
 @cache
@@ -51,8 +52,8 @@ def words() -> Words:
     return Words(
         frozenset(data["en"]["stop"]),
         re.compile("|".join(map(re.escape, chinese))),
-        frozenset(data["numbers"]["structure"]),
-        frozenset(data["numbers"]["measure"]),
+        re.compile(_SCAN.replace("STRUCTURE", data["numbers"]["structure"])),
+        re.compile(_COUNTED.replace("MEASURE", data["numbers"]["measure"])),
     )
 
 
@@ -62,7 +63,7 @@ def index_terms(text: str, fold: Fold) -> list[str]:
     >>> index_terms("XX-200", str.lower)
     ['xx200', 'xx', '200']
     """
-    return list(_terms(fold(text), asking=False))
+    return _terms(fold(text), asking=False)
 
 
 def query_terms(text: str, fold: Fold) -> list[str]:
@@ -79,46 +80,55 @@ def query_terms(text: str, fold: Fold) -> list[str]:
     return list(dict.fromkeys(found or _terms(folded, asking=False)))
 
 
-def _terms(text: str, *, asking: bool) -> Iterator[str]:
+def value_terms(folded: str) -> list[str]:
+    """Return a folded text's words, names, numbers and ordinals: all but its plain characters and pairs."""
+    return _terms(folded, asking=False, pairs=False)
+
+
+def _terms(text: str, *, asking: bool, pairs: bool = True) -> list[str]:
+    terms: list[str] = []
     if asking:
         text = words().skipped.sub(" ", text)
     before, end = "", 0
-    position = 0
-    while match := _SCAN.search(text, position):
-        position = match.end()
-        if match["ordinal"]:
-            yield f"第{numeral(match['ordinal'])}{match['counted']}"
-            # 第一时间: only a book's own units end the word that the ordinal begins.
-            position -= match["counted"] not in words().structure
+    for match in words().scan.finditer(text):
+        if wide := match["wide"]:
+            _add_wide(wide, terms, characters=not asking and pairs, pairs=pairs)
             before = ""
-        elif match["wide"]:
-            yield from _wide_terms(match["wide"], asking=asking)
+        elif ordinal := match["ordinal"]:
+            # 第一时间: only a book's own units end the word that the ordinal begins.
+            terms.append(f"第{numeral(ordinal)}{match['structure'] or match['counted']}")
             before = ""
         else:
             run = (match["grouped"] or match["latin"]).replace(",", "")
-            gap = text[end : match.start()]
-            yield from _latin_terms(run, before if gap in (" ", "") else "", text[position : position + 1])
-            before, end = run, position
+            if text[end : match.start()].strip():
+                before = ""
+            end = match.end()
+            terms += _latin_terms(run, before, text[end : end + 1])
+            before = run
+    return terms
 
 
-def _wide_terms(run: str, *, asking: bool) -> Iterator[str]:
-    if len(run) == 1 or not asking:
-        yield from run
-    for at in range(len(run) - 1):
-        yield run[at : at + 2]
-    for match in _COUNTED.finditer(run):
-        if match["unit"] in words().measure:
-            part = "".join(str(_DIGITS[c]) for c in match["part"] or "")
-            yield f"{numeral(match['whole'])}{'.' if part else ''}{part}{match['unit']}"
+def _add_wide(run: str, terms: list[str], *, characters: bool, pairs: bool) -> None:
+    if characters or (pairs and len(run) == 1):
+        terms += run
+    if pairs:
+        terms += map(add, run, run[1:])
+    for match in words().counted.finditer(run):
+        part = "".join(str(_DIGITS[c]) for c in match["part"] or "")
+        terms.append(f"{numeral(match['whole'])}{'.' if part else ''}{part}{match['unit']}")
 
 
 def _latin_terms(run: str, before: str, after: str) -> Iterator[str]:
     """Yield a run's whole and its parts; `before` is the run one blank ahead, `after` the next character."""
+    if run.isalpha():
+        yield stem(run)
+        if len(run) == 1 and _IS_WIDE.match(after):
+            yield run + after
+        return
     parts = _PARTS.findall(run)
-    has_letters, has_digits = re.search(r"[^\W\d]", run), re.search(r"\d", run)
-    if len(parts) > 1 and has_letters:
+    if len(parts) > 1 and re.search(r"[^\W\d]", run):
         yield "".join(parts)
-    elif has_digits and before.isalpha() and len(before) <= 6 and before not in words().stop:
+    elif before.isalpha() and len(before) <= 6 and before not in words().stop:
         yield before + run
     for part in parts:
         yield part if part[0].isdigit() else stem(part)

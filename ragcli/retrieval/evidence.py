@@ -1,0 +1,125 @@
+"""What a candidate's own words say about a query: facts about a pair, before anything is weighed.
+
+A query is taken apart once; then each candidate is looked through for its terms, for the names and numbers
+among them, for how close together they stand, and for whether its path speaks of them or of a sibling.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ragcli.datatypes import StoredChunk
+from ragcli.retrieval.terms import WIDE, Fold, index_terms, query_terms, value_terms
+
+_WIDE_ONLY = re.compile(f"[{WIDE}]+")
+_NAME = re.compile(r"(?=.*[a-z])(?=.*\d)[a-z][a-z0-9.]*|第\d+.")
+_NUMBER = re.compile(r"\d.*")
+_FAMILY = re.compile(r"[a-z]+")
+_SENTENCE = re.compile(r"[。！？；\n]+|(?<=[.!?;])\s")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryView:
+    """A query taken apart: its terms with their rarity, and which of them are names or numbers.
+
+    `unknown` are the names that no chunk of the base holds.
+    """
+
+    text: str
+    terms: Mapping[str, float]
+    names: tuple[str, ...]
+    numbers: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a candidate holds of a query; shares are by rarity, from 0 to 1.
+
+    `near` is the best share inside one sentence or row; `names` and `numbers` are shares by count (1 where
+    the query has none); `sibling` says that the path names another member of a family that the query names.
+    """
+
+    coverage: float
+    path: float
+    near: float
+    names: float
+    numbers: float
+    sibling: bool
+
+
+def view(text: str, fold: Fold, frequency: Callable[[str], int], total: int) -> QueryView:
+    """Take a query apart; rarity is the inverse document frequency as in BM25 (Robertson, Spärck Jones)."""
+    counts = {term: frequency(term) for term in query_terms(text, fold)}
+    terms = {term: math.log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in counts.items()}
+    names = tuple(term for term in terms if _NAME.fullmatch(term))
+    numbers = tuple(term for term in terms if _NUMBER.fullmatch(term))
+    return QueryView(text, terms, names, numbers, tuple(term for term in names if not counts[term]))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fetched chunk with its fused score (0 to 1, the best 1), its folded text and what stands over it."""
+
+    stored: StoredChunk
+    fused: float
+    text: str
+    values: frozenset[str]
+    path: frozenset[str]
+
+
+def candidate_of(stored: StoredChunk, fused: float, fold: Fold) -> Candidate:
+    """Return a chunk ready to be looked through."""
+    stem = stored.file.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    over = " \n ".join((stem, stored.title, *stored.chunk.heading_path))
+    text = fold(stored.chunk.text)
+    return Candidate(stored, fused, text, frozenset(value_terms(text)), frozenset(index_terms(over, fold)))
+
+
+def facts(query: QueryView, candidate: Candidate) -> Facts:
+    """Return what a candidate holds of a query."""
+    held = {term for term in query.terms if holds(candidate, term)}
+    everywhere = held | (candidate.path & query.terms.keys())
+    return Facts(
+        coverage=_share(query.terms, everywhere),
+        path=_share(query.terms, candidate.path),
+        near=_near(query.terms, held, candidate.text),
+        names=_part(query.names, everywhere),
+        numbers=_part(query.numbers, everywhere),
+        sibling=_is_sibling(query.names, candidate, everywhere),
+    )
+
+
+def holds(candidate: Candidate, term: str) -> bool:
+    """Return whether a candidate's body holds a term."""
+    if _WIDE_ONLY.fullmatch(term):
+        return term in candidate.text
+    return term in candidate.values
+
+
+def _near(terms: Mapping[str, float], held: set[str], text: str) -> float:
+    pieces = [piece for piece in _SENTENCE.split(text) if piece.strip()]
+    return max((_share(terms, {term for term in held if term in piece}) for piece in pieces), default=0.0)
+
+
+def _share(terms: Mapping[str, float], held: set[str] | frozenset[str]) -> float:
+    total = sum(terms.values())
+    return sum(weight for term, weight in terms.items() if term in held) / total if total else 0.0
+
+
+def _part(wanted: Sequence[str], held: set[str]) -> float:
+    return sum(term in held for term in wanted) / len(wanted) if wanted else 1.0
+
+
+def _is_sibling(names: Sequence[str], candidate: Candidate, held: set[str]) -> bool:
+    """Return whether the path names a relative (KD-320) of a name (KD-310) that the candidate lacks."""
+    if not names or any(name in held for name in names):
+        return False
+    families = {match[0] for name in names if (match := _FAMILY.match(name))}
+    return any(
+        _NAME.fullmatch(term) and (match := _FAMILY.match(term)) and match[0] in families
+        for term in candidate.path
+    )
