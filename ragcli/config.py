@@ -23,7 +23,9 @@ from ragcli.errors import NotReady, UsageError
 BASE_FILE = "ragcli.toml"
 
 
-def _key(default: Any, doc: str, *, choices: tuple[str, ...] = (), low: float = 0, personal: bool = False) -> Any:
+def _key(
+    default: Any, doc: str, *, choices: tuple[str, ...] = (), low: float = 0, personal: bool = False
+) -> Any:
     return field(default=default, metadata={"doc": doc, "choices": choices, "low": low, "personal": personal})
 
 
@@ -95,7 +97,9 @@ class RewriteSettings:
 class GenerationSettings:
     """What writes the answer."""
 
-    model: str = _key("qwen2.5-coder-1.5b-instruct", "a name from `ragcli models list`, or a path to a GGUF file")
+    model: str = _key(
+        "qwen2.5-coder-1.5b-instruct", "a name from `ragcli models list`, or a path to a GGUF file"
+    )
     context_tokens: int = _key(4096, "tokens of prompt and answer together", low=512)
     max_tokens: int = _key(400, "tokens that an answer may take", low=16)
     passage_tokens: int = _key(900, "tokens of passages in a prompt at most", low=64)
@@ -107,7 +111,9 @@ class GenerationSettings:
 class ClarifySettings:
     """When ragcli asks back."""
 
-    after: int = _key(1, "1: asks at once when a question fits several things; 2: answers first, asks the second time")
+    after: int = _key(
+        1, "1: asks at once when a question fits several things; 2: answers first, asks the second time"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +199,9 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise UsageError("cannot_read", path=path, reason=err.strerror or str(err)) from err
 
 
-def apply_table(settings: Settings, table: Mapping[str, Any], where: str, *, trusted: bool = True) -> Settings:
+def apply_table(
+    settings: Settings, table: Mapping[str, Any], where: str, *, trusted: bool = True
+) -> Settings:
     """Return the settings with a parsed file's values laid over them."""
     for section, values in table.items():
         if section == "headings":
@@ -215,7 +223,9 @@ def apply_environment(settings: Settings, environ: Mapping[str, str]) -> Setting
     return settings
 
 
-def set_value(settings: Settings, section: str, key: str, value: Any, where: str, *, trusted: bool) -> Settings:
+def set_value(
+    settings: Settings, section: str, key: str, value: Any, where: str, *, trusted: bool
+) -> Settings:
     """Return the settings with one value changed, checked for its type, range and origin."""
     part = getattr(settings, section)
     known = {item.name: item for item in fields(part)}
@@ -239,7 +249,9 @@ def _typed(value: Any, kind: type, rules: Mapping[str, Any], key: str, where: st
     except (TypeError, ValueError) as err:
         raise UsageError("bad_setting", key=key, where=where, value=value, wanted=kind.__name__) from err
     if rules["choices"] and typed not in rules["choices"]:
-        raise UsageError("bad_setting", key=key, where=where, value=value, wanted=" | ".join(rules["choices"]))
+        raise UsageError(
+            "bad_setting", key=key, where=where, value=value, wanted=" | ".join(rules["choices"])
+        )
     if isinstance(typed, int | float) and typed < rules["low"]:
         raise UsageError("bad_setting", key=key, where=where, value=value, wanted=f">= {rules['low']}")
     return typed

@@ -176,7 +176,7 @@ class Embedder(Protocol):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """What a vector depends on besides its text: model, file hash, backend, precision, prefix …"""
+        """What a vector depends on besides its text: model, file hash, backend, precision, prefix."""
 
     @property
     def dimension(self) -> int:

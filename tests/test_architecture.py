@@ -100,11 +100,26 @@ def test_only_storage_writes_files(path: Path) -> None:
         if not isinstance(node, ast.Call):
             continue
         name = ast.unparse(node.func)
-        assert name not in ("os.replace", "os.rename", "os.unlink", "os.remove", "shutil.rmtree", "shutil.move", "shutil.copy"), name
+        assert name not in (
+            "os.replace",
+            "os.rename",
+            "os.unlink",
+            "os.remove",
+            "shutil.rmtree",
+            "shutil.move",
+            "shutil.copy",
+        ), name
         assert not name.endswith((".write_text", ".write_bytes", ".unlink", ".touch")), name
         if name in ("open", "io.open") or name.endswith(".open"):
-            modes = [arg.value for arg in [*node.args, *(k.value for k in node.keywords)] if isinstance(arg, ast.Constant)]
-            assert not any(isinstance(mode, str) and set(mode) <= set("rwxab+t") and set(mode) & set("wxa+") for mode in modes), ast.unparse(node)
+            modes = [
+                arg.value
+                for arg in [*node.args, *(k.value for k in node.keywords)]
+                if isinstance(arg, ast.Constant)
+            ]
+            assert not any(
+                isinstance(mode, str) and set(mode) <= set("rwxab+t") and set(mode) & set("wxa+")
+                for mode in modes
+            ), ast.unparse(node)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

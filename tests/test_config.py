@@ -22,7 +22,10 @@ def test_the_file_that_init_writes_changes_nothing() -> None:
 
     text = config.default_file()
     assert apply_table(Settings(), tomllib.loads(text), "x") == Settings()
-    enabled = "\n".join(line.removeprefix("# ") if " = " in line and "pattern" not in line and "level" not in line else line for line in text.splitlines())
+    enabled = "\n".join(
+        line.removeprefix("# ") if " = " in line and "pattern" not in line and "level" not in line else line
+        for line in text.splitlines()
+    )
     assert apply_table(Settings(), tomllib.loads(enabled), "x") == Settings()
 
 

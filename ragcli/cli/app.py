@@ -19,7 +19,14 @@ from ragcli.errors import RagcliError, UsageError
 if TYPE_CHECKING:
     import typer
 
-_SWITCHES = {"--json": "json", "-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose", "--no-color": "no_color"}
+_SWITCHES = {
+    "--json": "json",
+    "-q": "quiet",
+    "--quiet": "quiet",
+    "-v": "verbose",
+    "--verbose": "verbose",
+    "--no-color": "no_color",
+}
 
 
 class Terminated(BaseException):
@@ -126,7 +133,9 @@ def _language(kb: Path, environ: dict[str, str] | os._Environ[str]) -> str:
         return "auto"
 
 
-def _invoke(typed: Typed, messages: Messages, screen: Screen, environ: dict[str, str] | os._Environ[str]) -> int:
+def _invoke(
+    typed: Typed, messages: Messages, screen: Screen, environ: dict[str, str] | os._Environ[str]
+) -> int:
     import typer
     from typer.main import get_command
 
@@ -135,7 +144,10 @@ def _invoke(typed: Typed, messages: Messages, screen: Screen, environ: dict[str,
     command = get_command(build(messages))
     try:
         result = command.main(
-            args=typed.rest, prog_name="ragcli", standalone_mode=False, obj=Environment(screen, environ, typed.kb)
+            args=typed.rest,
+            prog_name="ragcli",
+            standalone_mode=False,
+            obj=Environment(screen, environ, typed.kb),
         )
     except typer.Exit as done:
         return int(done.exit_code)
@@ -180,7 +192,9 @@ def _unexpected(screen: Screen, err: Exception, environ: dict[str, str] | os._En
     path = config.state_dir(environ) / f"fault-{os.getpid()}.log"
     try:
         make_dir(path.parent)
-        write_atomic(path, "".join(traceback.format_exception(err)).encode("utf-8", "backslashreplace"), mode=0o600)
+        write_atomic(
+            path, "".join(traceback.format_exception(err)).encode("utf-8", "backslashreplace"), mode=0o600
+        )
     except RagcliError:
         path = Path("-")
     fault = RagcliError("unexpected", reason=f"{type(err).__name__}: {err}", path=path)

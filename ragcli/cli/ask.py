@@ -33,7 +33,9 @@ def register(app: typer.Typer, messages: Messages) -> None:
 
         env: Environment = ctx.obj
         base = env.base()
-        result, stale = search_base(base, Query(question_of(query), k or base.settings.retrieval.k, file_glob, heading, explain))
+        result, stale = search_base(
+            base, Query(question_of(query), k or base.settings.retrieval.k, file_glob, heading, explain)
+        )
         if stale:
             env.screen.warn("search.stale")
         if env.screen.json:
@@ -59,7 +61,14 @@ def register(app: typer.Typer, messages: Messages) -> None:
         env: Environment = ctx.obj
         asked = question_of(question)
         base = env.base()
-        options = turn_options(base.settings, k=k, rewrite=rewrite, timeout=timeout, generate=not no_generate, file_glob=file_glob)
+        options = turn_options(
+            base.settings,
+            k=k,
+            rewrite=rewrite,
+            timeout=timeout,
+            generate=not no_generate,
+            file_glob=file_glob,
+        )
         with opened(env, base, session) as conversation:
             stream = env.screen.interactive and not env.screen.json
             on_text = (lambda piece: env.screen.say(piece, end="")) if stream else None

@@ -20,7 +20,9 @@ def register(app: typer.Typer, messages: Messages) -> None:
     text = messages.text
 
     @app.command("init", help=text("help.init"), epilog=text("help.init_examples"))
-    def init(ctx: typer.Context, folder: str = typer.Argument("", metavar="[DIR]", help=text("help.init_dir"))) -> None:
+    def init(
+        ctx: typer.Context, folder: str = typer.Argument("", metavar="[DIR]", help=text("help.init_dir"))
+    ) -> None:
         from ragcli.pipeline.base import make_base
 
         env: Environment = ctx.obj
@@ -126,10 +128,15 @@ def _register_files(app: typer.Typer, messages: Messages) -> None:
             env.screen.json_out({"files": rows})
         else:
             names = ("file", "chunks", "lines", "encoding", "title", "root")
-            env.screen.table([text(f"column.{name}") for name in names], [[row[name] for name in names] for row in rows])
+            env.screen.table(
+                [text(f"column.{name}") for name in names], [[row[name] for name in names] for row in rows]
+            )
 
     @files.command("rm", help=text("help.files_rm"), epilog=text("help.files_rm_examples"))
-    def files_rm(ctx: typer.Context, names: list[str] = typer.Argument(..., metavar="FILE...", help=text("help.files_rm_names"))) -> None:
+    def files_rm(
+        ctx: typer.Context,
+        names: list[str] = typer.Argument(..., metavar="FILE...", help=text("help.files_rm_names")),
+    ) -> None:
         from ragcli.pipeline.contents import remove_files
 
         env: Environment = ctx.obj
@@ -137,7 +144,10 @@ def _register_files(app: typer.Typer, messages: Messages) -> None:
         finish(env, report)
 
     @app.command("show", help=text("help.show"), epilog=text("help.show_examples"))
-    def show(ctx: typer.Context, what: str = typer.Argument(..., metavar="CHUNK|FILE:LINE", help=text("help.show_what"))) -> None:
+    def show(
+        ctx: typer.Context,
+        what: str = typer.Argument(..., metavar="CHUNK|FILE:LINE", help=text("help.show_what")),
+    ) -> None:
         from ragcli.cli.passages import print_place
         from ragcli.pipeline.contents import find_place
 
@@ -156,7 +166,11 @@ def finish(env: Environment, report: RunReport) -> None:
         screen.json_out(report_json(report, screen.messages))
     else:
         print_report(env, report)
-    failed = [item for item in report.files.skipped if item.failed] + list(report.files.failed) if report.files else []
+    failed = (
+        [item for item in report.files.skipped if item.failed] + list(report.files.failed)
+        if report.files
+        else []
+    )
     warned = list(report.files.warned) if report.files else []
     if report.files and failed and not report.files.read:
         raise AllSourcesFailed("all_sources", number=len(failed))
@@ -175,9 +189,19 @@ def print_report(env: Environment, report: RunReport) -> None:
             removed=report.files.removed, skipped=len(report.files.skipped), failed=len(report.files.failed),
         )  # fmt: skip
     if report.chunks:
-        screen.note("report.chunks", added=report.chunks.added, removed=report.chunks.removed, total=report.chunks.total)
+        screen.note(
+            "report.chunks",
+            added=report.chunks.added,
+            removed=report.chunks.removed,
+            total=report.chunks.total,
+        )
     if report.vectors:
-        screen.note("report.vectors", computed=report.vectors.computed, cached=report.vectors.cached, failed=report.vectors.failed)
+        screen.note(
+            "report.vectors",
+            computed=report.vectors.computed,
+            cached=report.vectors.cached,
+            failed=report.vectors.failed,
+        )
     if report.index:
         key = "report.index_same" if report.index.unchanged else "report.index"
         screen.note(key, kind=report.index.kind, revision=report.index.revision, total=report.index.total)

@@ -33,7 +33,14 @@ def register(app: typer.Typer, messages: Messages) -> None:
 
         env: Environment = ctx.obj
         base = env.base()
-        options = turn_options(base.settings, k=k, rewrite=rewrite, timeout=timeout, generate=not no_generate, file_glob=file_glob)
+        options = turn_options(
+            base.settings,
+            k=k,
+            rewrite=rewrite,
+            timeout=timeout,
+            generate=not no_generate,
+            file_glob=file_glob,
+        )
         with opened(env, base, session) as conversation:
             if jsonl:
                 run_jsonl(env, conversation, options)

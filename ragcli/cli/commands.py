@@ -75,7 +75,13 @@ def _rewrite(talk: Talk, rest: str) -> None:
     if rest in ("off", "rules", "llm", "hybrid"):
         talk.options = replace(talk.options, rewrite=rest)  # type: ignore[arg-type]
     elif rest not in ("", "show"):
-        raise UsageError("bad_option", option="/rewrite", value=rest, wanted="off | rules | llm | hybrid | show", command="chat")
+        raise UsageError(
+            "bad_option",
+            option="/rewrite",
+            value=rest,
+            wanted="off | rules | llm | hybrid | show",
+            command="chat",
+        )
     talk.env.screen.note("chat.set", name="rewrite", value=talk.options.rewrite)
 
 

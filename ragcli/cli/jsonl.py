@@ -70,7 +70,8 @@ def _history(value: Any, number: int) -> list[dict[str, str]] | None:
     if value is None:
         return None
     fine = isinstance(value, list) and all(
-        isinstance(pair, dict) and all(isinstance(pair.get(side, ""), str) for side in ("user", "assistant")) for pair in value
+        isinstance(pair, dict) and all(isinstance(pair.get(side, ""), str) for side in ("user", "assistant"))
+        for pair in value
     )
     if not fine:
         raise UsageError("bad_turn_line", line=number, reason='"history"')
@@ -83,7 +84,9 @@ def _lines() -> Iterator[str]:
             yield raw.strip()
 
 
-def _answer(env: Environment, first: Conversation, held: dict[str, Conversation], line: Line, options: TurnOptions) -> Json:
+def _answer(
+    env: Environment, first: Conversation, held: dict[str, Conversation], line: Line, options: TurnOptions
+) -> Json:
     name = line.session or first.name
     if line.history is not None:
         return answer_with_history(first.engine, line.query, line.history, options, name)

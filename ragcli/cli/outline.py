@@ -23,14 +23,26 @@ def print_outline(screen: Screen, file: str, document: Document) -> None:
         _print_section(screen, document, "·", text("outline.front"), 1, starts[0] if starts else None)
     for number, heading in enumerate(document.headings):
         after = starts[number + 1] if number + 1 < len(starts) else None
-        _print_section(screen, document, "  " * (heading.level - 1) + "▸", heading.text.strip(), heading.line, after)
+        _print_section(
+            screen, document, "  " * (heading.level - 1) + "▸", heading.text.strip(), heading.line, after
+        )
     for note in document.notes:
-        screen.say(text("outline.note", line=note.line, text=screen.messages.note(note.kind, line=note.line, **note.fields)))
+        screen.say(
+            text(
+                "outline.note",
+                line=note.line,
+                text=screen.messages.note(note.kind, line=note.line, **note.fields),
+            )
+        )
 
 
-def _print_section(screen: Screen, document: Document, mark: str, name: str, first: int, after: int | None) -> None:
+def _print_section(
+    screen: Screen, document: Document, mark: str, name: str, first: int, after: int | None
+) -> None:
     sizes = [
-        (len(chunk.text), chunk.kind) for chunk in document.chunks if first <= chunk.line_start and (after is None or chunk.line_start < after)
+        (len(chunk.text), chunk.kind)
+        for chunk in document.chunks
+        if first <= chunk.line_start and (after is None or chunk.line_start < after)
     ]
     if not sizes and mark == "·":
         return
@@ -53,4 +65,7 @@ def print_dry_run(env: Environment, rows: Iterable[DryRun]) -> None:
         screen.json_out({"files": listed})
         return
     names = ("file", "encoding", "headings", "tables", "chunks", "reason")
-    screen.table([screen.messages.text(f"column.{name}") for name in names], [[row[name] for name in names] for row in listed])
+    screen.table(
+        [screen.messages.text(f"column.{name}") for name in names],
+        [[row[name] for name in names] for row in listed],
+    )

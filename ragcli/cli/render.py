@@ -150,5 +150,7 @@ def make_screen(messages: Messages, environ: Mapping[str, str], **flags: bool) -
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    no_colour = flags.pop("no_color", False) or bool(environ.get("NO_COLOR")) or environ.get("TERM") in (None, "dumb")
+    no_colour = (
+        flags.pop("no_color", False) or bool(environ.get("NO_COLOR")) or environ.get("TERM") in (None, "dumb")
+    )
     return Screen(sys.stdout, sys.stderr, messages, colour=not no_colour and sys.stdout.isatty(), **flags)

@@ -42,7 +42,9 @@ class Repl:
         """Take lines until the end; every error is told and the chat goes on."""
         screen = self.env.screen
         searcher = self.conversation.engine.searcher
-        screen.note("chat.welcome", files=len(searcher.store.documents()), chunks=searcher.store.count_chunks())
+        screen.note(
+            "chat.welcome", files=len(searcher.store.documents()), chunks=searcher.store.count_chunks()
+        )
         if self.conversation.state.turn:
             screen.note("chat.resumed", session=self.conversation.name, turn=self.conversation.state.turn + 1)
         for line in self._typed() if stdin.isatty() else self._piped(stdin):
@@ -52,7 +54,9 @@ class Repl:
                 return
             except RagcliError as err:
                 message, remedy = screen.messages.error(err)
-                screen.err.write(screen.messages.text("error", message=message) + (f"；{remedy}" if remedy else "") + "\n")
+                screen.err.write(
+                    screen.messages.text("error", message=message) + (f"；{remedy}" if remedy else "") + "\n"
+                )
             except KeyboardInterrupt:
                 screen.note("answer.interrupted")
 

@@ -20,7 +20,12 @@ from ragcli.storage.sessions import SavedTurn, Sessions
 def register(app: typer.Typer, messages: Messages) -> None:
     """Add the commands to the tree."""
     text = messages.text
-    sessions = typer.Typer(help=text("help.sessions"), epilog=text("help.sessions_examples"), rich_markup_mode=None, no_args_is_help=True)
+    sessions = typer.Typer(
+        help=text("help.sessions"),
+        epilog=text("help.sessions_examples"),
+        rich_markup_mode=None,
+        no_args_is_help=True,
+    )
     app.add_typer(sessions, name="sessions")
     name = typer.Argument(..., metavar="ID", help=text("help.session_name"))
 
@@ -29,7 +34,10 @@ def register(app: typer.Typer, messages: Messages) -> None:
         env: Environment = ctx.obj
         with conversations(env.base()) as saved:
             if env.screen.json:
-                rows = [{"session": i.session, "turns": i.turns, "at": i.at, "first": i.first} for i in saved.overview()]
+                rows = [
+                    {"session": i.session, "turns": i.turns, "at": i.at, "first": i.first}
+                    for i in saved.overview()
+                ]
                 env.screen.json_out({"sessions": rows})
             else:
                 env.screen.table(*session_rows(env.screen, saved))
@@ -61,14 +69,26 @@ def register(app: typer.Typer, messages: Messages) -> None:
         with conversations(env.base()) as saved:
             chosen = find_turn(saved, session, turn)
         if env.screen.json:
-            env.screen.json_out({"session": chosen.session, "turn": chosen.turn, "record": chosen.record, "trace": chosen.trace})
+            env.screen.json_out(
+                {
+                    "session": chosen.session,
+                    "turn": chosen.turn,
+                    "record": chosen.record,
+                    "trace": chosen.trace,
+                }
+            )
         else:
             print_trace(env.screen, chosen)
 
 
 def _register_profile(app: typer.Typer, messages: Messages) -> None:
     text = messages.text
-    profile = typer.Typer(help=text("help.profile"), epilog=text("help.profile_examples"), rich_markup_mode=None, no_args_is_help=True)
+    profile = typer.Typer(
+        help=text("help.profile"),
+        epilog=text("help.profile_examples"),
+        rich_markup_mode=None,
+        no_args_is_help=True,
+    )
     app.add_typer(profile, name="profile")
     key = typer.Argument(..., metavar="KEY", help=text("help.profile_key"))
 
@@ -83,7 +103,9 @@ def _register_profile(app: typer.Typer, messages: Messages) -> None:
             env.screen.table([text("column.key"), text("column.value")], list(values.items()))
 
     @profile.command("set", help=text("help.profile_set"), epilog=text("help.profile_examples"))
-    def profile_set(ctx: typer.Context, name: str = key, value: str = typer.Argument(..., help=text("help.profile_value"))) -> None:
+    def profile_set(
+        ctx: typer.Context, name: str = key, value: str = typer.Argument(..., help=text("help.profile_value"))
+    ) -> None:
         env: Environment = ctx.obj
         with conversations(env.base()) as saved:
             saved.set_profile(name, value)
@@ -110,7 +132,8 @@ def session_rows(screen: Screen, saved: Sessions) -> tuple[list[str], list[list[
     """Return the saved sessions as a table."""
     columns = [screen.messages.text(f"column.{name}") for name in ("session", "turns", "last", "first")]
     rows: list[list[object]] = [
-        [info.session, info.turns, datetime.fromtimestamp(info.at).strftime("%Y-%m-%d %H:%M"), info.first] for info in saved.overview()
+        [info.session, info.turns, datetime.fromtimestamp(info.at).strftime("%Y-%m-%d %H:%M"), info.first]
+        for info in saved.overview()
     ]
     return columns, rows
 
@@ -121,7 +144,9 @@ def print_turns(screen: Screen, turns: Iterable[SavedTurn]) -> None:
         record = turn.record
         screen.say(f"## {turn.turn}. {record['query']}")
         if record["rewritten"] != [record["query"]]:
-            screen.say("*" + screen.messages.text("answer.rewrite", queries=" ｜ ".join(record["rewritten"])) + "*")
+            screen.say(
+                "*" + screen.messages.text("answer.rewrite", queries=" ｜ ".join(record["rewritten"])) + "*"
+            )
         screen.say(f"\n{record['answer']}\n")
         print_sources(screen, record["citations"])
         screen.say()
@@ -150,7 +175,16 @@ def print_trace(screen: Screen, turn: SavedTurn) -> None:
     screen.say(text("trace.queries", queries=" ｜ ".join(record["rewritten"])))
     for hit in record["hits"][:5]:
         path = " › ".join(hit["heading_path"])
-        screen.say(text("trace.hit", rank=hit["rank"], score=f"{hit['score']:.2f}", file=hit["file"], line=hit["line_start"], path=path))
+        screen.say(
+            text(
+                "trace.hit",
+                rank=hit["rank"],
+                score=f"{hit['score']:.2f}",
+                file=hit["file"],
+                line=hit["line_start"],
+                path=path,
+            )
+        )
     why = trace.get("decision", {}).get("why", "") if trace else ""
     screen.say(text("trace.decision", action=record["action"], why=why))
     screen.say(text("trace.answer", answer=record["answer"]))

@@ -19,12 +19,20 @@ _MODES = ("off", "rules", "llm", "hybrid")
 
 
 def turn_options(
-    settings: Settings, *, k: int = 0, rewrite: str = "", timeout: float = -1.0, generate: bool = True, file_glob: str = ""
+    settings: Settings,
+    *,
+    k: int = 0,
+    rewrite: str = "",
+    timeout: float = -1.0,
+    generate: bool = True,
+    file_glob: str = "",
 ) -> TurnOptions:
     """Return a turn's options: flags where they were given, else the settings."""
     mode = rewrite or settings.rewrite.mode
     if mode not in _MODES:
-        raise UsageError("bad_option", option="--rewrite", value=mode, wanted=" | ".join(_MODES), command="ask")
+        raise UsageError(
+            "bad_option", option="--rewrite", value=mode, wanted=" | ".join(_MODES), command="ask"
+        )
     limit = settings.generation.timeout if timeout < 0 else timeout
     return TurnOptions(k or settings.retrieval.k, mode, generate, limit, file_glob)  # type: ignore[arg-type]
 

@@ -28,7 +28,9 @@ def register(app: typer.Typer, messages: Messages) -> None:
             print_status(env, result)
 
     @app.command("check", help=text("help.check"), epilog=text("help.check_examples"))
-    def check(ctx: typer.Context, repair: bool = typer.Option(False, "--repair", help=text("help.check_repair"))) -> None:
+    def check(
+        ctx: typer.Context, repair: bool = typer.Option(False, "--repair", help=text("help.check_repair"))
+    ) -> None:
         from ragcli.pipeline import upkeep
 
         env: Environment = ctx.obj

@@ -28,12 +28,19 @@ def outline_json(file: str, document: Document, messages: Messages) -> Json:
         "file": file,
         "encoding": document.encoding,
         "title": {"line": document.title.line, "text": document.title.text} if document.title else None,
-        "headings": [{"line": item.line, "level": item.level, "text": item.text} for item in document.headings],
+        "headings": [
+            {"line": item.line, "level": item.level, "text": item.text} for item in document.headings
+        ],
         "articles": [{"line": item.line, "number": item.number} for item in document.articles],
         "tables": [{"first_line": item.first_line, "last_line": item.last_line} for item in document.tables],
         "chunks": [chunk_json(chunk) for chunk in document.chunks],
         "notes": [
-            {"kind": note.kind, "line": note.line, "warning": note.warning, "text": messages.note(note.kind, line=note.line, **note.fields)}
+            {
+                "kind": note.kind,
+                "line": note.line,
+                "warning": note.warning,
+                "text": messages.note(note.kind, line=note.line, **note.fields),
+            }
             for note in document.notes
         ],
     }
@@ -41,7 +48,11 @@ def outline_json(file: str, document: Document, messages: Messages) -> Json:
 
 def trouble_json(trouble: Trouble, messages: Messages) -> Json:
     """Return a file that was left out, with the reason in words."""
-    return {"file": trouble.file, "kind": trouble.kind, "reason": messages.note(trouble.kind, **trouble.fields)}
+    return {
+        "file": trouble.file,
+        "kind": trouble.kind,
+        "reason": messages.note(trouble.kind, **trouble.fields),
+    }
 
 
 def report_json(report: RunReport, messages: Messages) -> Json:
@@ -60,7 +71,11 @@ def report_json(report: RunReport, messages: Messages) -> Json:
             "warned": [trouble_json(item, messages) for item in files.warned],
         }
     if report.chunks:
-        out["chunks"] = {"added": report.chunks.added, "removed": report.chunks.removed, "total": report.chunks.total}
+        out["chunks"] = {
+            "added": report.chunks.added,
+            "removed": report.chunks.removed,
+            "total": report.chunks.total,
+        }
     if report.vectors:
         out["vectors"] = {
             "computed": report.vectors.computed,

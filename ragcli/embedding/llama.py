@@ -23,7 +23,9 @@ _CONTEXT = 512
 class LlamaEmbedder:
     """A GGUF embedding model, mean-pooled, with the prefixes handed in."""
 
-    def __init__(self, path: Path, identity: Mapping[str, str], *, query_prefix: str, passage_prefix: str) -> None:
+    def __init__(
+        self, path: Path, identity: Mapping[str, str], *, query_prefix: str, passage_prefix: str
+    ) -> None:
         self._model = _load(path)
         self._query_prefix = query_prefix
         self._passage_prefix = passage_prefix
@@ -68,6 +70,13 @@ def _load(path: Path) -> Any:
     from llama_cpp import Llama
 
     try:
-        return Llama(model_path=str(path), embedding=True, n_ctx=_CONTEXT, n_batch=_CONTEXT, n_ubatch=_CONTEXT, verbose=False)
+        return Llama(
+            model_path=str(path),
+            embedding=True,
+            n_ctx=_CONTEXT,
+            n_batch=_CONTEXT,
+            n_ubatch=_CONTEXT,
+            verbose=False,
+        )
     except (ValueError, RuntimeError, OSError) as err:
         raise ModelUnusable("model_corrupt", path=path, reason=str(err)) from err

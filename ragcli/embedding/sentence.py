@@ -34,7 +34,12 @@ class SentenceEmbedder:
         self._model, self._torch = _load(folder, precision)
         self._prompt = prompts_of(folder)["passage"]
         self._query_prompt = prompts_of(folder)["query"]
-        self._identity = {**identity, "backend": "sentence-transformers", "precision": precision, "prefix": self._prompt}
+        self._identity = {
+            **identity,
+            "backend": "sentence-transformers",
+            "precision": precision,
+            "prefix": self._prompt,
+        }
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -62,7 +67,11 @@ class SentenceEmbedder:
     def _encode(self, texts: list[str]) -> Vectors:
         with self._torch.inference_mode():
             rows = self._model.encode(
-                texts, batch_size=len(texts), normalize_embeddings=False, convert_to_tensor=True, show_progress_bar=False
+                texts,
+                batch_size=len(texts),
+                normalize_embeddings=False,
+                convert_to_tensor=True,
+                show_progress_bar=False,
             )
         # Normalised in float32, whatever the weights' precision: a bfloat16 norm is off by up to 0.4 %.
         values = rows.float().numpy()
@@ -76,7 +85,10 @@ def prompts_of(folder: Path) -> dict[str, str]:
         stated = json.loads((folder / "config_sentence_transformers.json").read_bytes()).get("prompts") or {}
     except (OSError, ValueError, AttributeError):
         stated = {}
-    return {"query": str(stated.get("query", "")), "passage": str(stated.get("passage", stated.get("document", "")))}
+    return {
+        "query": str(stated.get("query", "")),
+        "passage": str(stated.get("passage", stated.get("document", ""))),
+    }
 
 
 def _load(folder: Path, precision: str) -> tuple[Any, Any]:
@@ -92,8 +104,14 @@ def _load(folder: Path, precision: str) -> tuple[Any, Any]:
     dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
     try:
         model = SentenceTransformer(
-            str(folder), device="cpu", local_files_only=True, model_kwargs={"torch_dtype": dtype}, trust_remote_code=False
+            str(folder),
+            device="cpu",
+            local_files_only=True,
+            model_kwargs={"torch_dtype": dtype},
+            trust_remote_code=False,
         )
     except (OSError, ValueError, RuntimeError, KeyError) as err:
-        raise ModelUnusable("model_corrupt", path=folder, reason=str(err).splitlines()[0] if str(err) else repr(err)) from err
+        raise ModelUnusable(
+            "model_corrupt", path=folder, reason=str(err).splitlines()[0] if str(err) else repr(err)
+        ) from err
     return model, torch

@@ -93,9 +93,15 @@ class Gate:
             self._show(bare, ())
             return
         first = not self.corrected and len(self.raw) == 1
-        if first and any(fold_start.startswith(word) for word in words["corrections"] for fold_start in (bare.strip().casefold(),)):
+        if first and any(
+            fold_start.startswith(word)
+            for word in words["corrections"]
+            for fold_start in (bare.strip().casefold(),)
+        ):
             self.corrected = True
-        found = support(bare, cited, self.passages, self.question, computed=mentions(self.question, words["calculations"]))
+        found = support(
+            bare, cited, self.passages, self.question, computed=mentions(self.question, words["calculations"])
+        )
         self._decide(bare, cited, found)
 
     def _decide(self, bare: str, cited: tuple[int, ...], found: Support) -> None:

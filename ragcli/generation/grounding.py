@@ -44,7 +44,9 @@ def numbers(text: str) -> set[str]:
 
 def written_numbers(text: str) -> set[str]:
     """Return the numbers in digits and those in Chinese numerals."""
-    return _all_numbers(text) | {str(value) for value in map(_han, _HAN_NUMBER.findall(text)) if value is not None}
+    return _all_numbers(text) | {
+        str(value) for value in map(_han, _HAN_NUMBER.findall(text)) if value is not None
+    }
 
 
 def foreign_values(question: str, passages: Iterable[Passage]) -> list[str]:

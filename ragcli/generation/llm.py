@@ -67,7 +67,9 @@ class LlamaModel:
         self._native = Native(_library(verbose=verbose), path, options)
         self._slots = Slots(_SLOTS, options.cells)
         self._template = self._checked_template()
-        self._key = state.key_of(model_hash or f"{path.resolve()}:{path.stat().st_size}", self._native.build())
+        self._key = state.key_of(
+            model_hash or f"{path.resolve()}:{path.stat().st_size}", self._native.build()
+        )
 
     @property
     def context_tokens(self) -> int:
@@ -287,7 +289,13 @@ class _Run:
     def completion(self, prompt: int) -> Completion:
         total = self.clock() - self.start
         return Completion(
-            "".join(self.parts), self.finish, prompt, self.evaluated, len(self.tokens), self.first or total, total
+            "".join(self.parts),
+            self.finish,
+            prompt,
+            self.evaluated,
+            len(self.tokens),
+            self.first or total,
+            total,
         )
 
 

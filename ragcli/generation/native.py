@@ -31,7 +31,9 @@ class NativeOptions:
     batch: int = 512
     flash_attention: bool = True
     cache_type: str = "f16"
-    repack: bool | None = None  # None: wherever the build has no AMX tiles, which die on some virtual machines
+    repack: bool | None = (
+        None  # None: wherever the build has no AMX tiles, which die on some virtual machines
+    )
     map_file: bool = True
 
 
@@ -102,7 +104,9 @@ class Native:
     def ends(self, token: int) -> bool:
         """Tell whether a token ends the model's turn: an end mark, or any other control token."""
         vocab = self.vocab
-        return bool(self.lib.llama_vocab_is_eog(vocab, token) or self.lib.llama_vocab_is_control(vocab, token))
+        return bool(
+            self.lib.llama_vocab_is_eog(vocab, token) or self.lib.llama_vocab_is_control(vocab, token)
+        )
 
     def is_control(self, token: int) -> bool:
         """Tell whether a token is one of the template's marks."""
@@ -164,7 +168,9 @@ class Native:
             raise self._pending
         if code == _ABORTED:
             raise Aborted
-        raise ModelUnusable("cache_full" if code == _NO_CELLS else "decode_failed", path=self._path, code=code)
+        raise ModelUnusable(
+            "cache_full" if code == _NO_CELLS else "decode_failed", path=self._path, code=code
+        )
 
     def logits(self, index: int = -1) -> NDArray[np.float32]:
         """Return the scores of the next token after the last (or the `index`-th) evaluated one; not a copy."""

@@ -124,7 +124,9 @@ def _question(question: str, words: Any) -> str:
     return str(words["question"].format(question=question.strip()))
 
 
-def _tail(question: str, facts: Sequence[str], state_line: str, hints: Sequence[str], words: Any) -> list[str]:
+def _tail(
+    question: str, facts: Sequence[str], state_line: str, hints: Sequence[str], words: Any
+) -> list[str]:
     out = [words["state"].format(state=state_line)] if state_line else []
     out += [words["facts"].format(facts="；".join(facts))] if facts else []
     out += list(hints)

@@ -44,7 +44,9 @@ class Slots:
 
     def crowded_out(self, slot: Slot, cells: int) -> list[Slot]:
         """Return the slots to empty, least recently used first, so that `slot` may take so many cells."""
-        others = sorted((other for other in self.all if other is not slot and other.tokens), key=lambda o: o.used)
+        others = sorted(
+            (other for other in self.all if other is not slot and other.tokens), key=lambda o: o.used
+        )
         left = self._cells - cells - sum(len(other.tokens) for other in others)
         out: list[Slot] = []
         for other in others:

@@ -68,7 +68,9 @@ def _chunk_at(store: Store, what: str) -> tuple[StoredDocument, StoredChunk]:
     if not found:
         raise UsageError("no_such_chunk", what=what)
     for document in store.documents():
-        if document.file == found[0].file and any(c.chunk.chunk_id == found[0].chunk.chunk_id for c in store.chunks_of(document.root, document.file)):
+        if document.file == found[0].file and any(
+            c.chunk.chunk_id == found[0].chunk.chunk_id for c in store.chunks_of(document.root, document.file)
+        ):
             return document, found[0]
     raise UsageError("no_such_chunk", what=what)
 

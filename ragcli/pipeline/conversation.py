@@ -57,7 +57,9 @@ class Conversation:
         expected = self.state.turn + 1
         if number is not None and number != expected:
             return self._repeated(number, expected)
-        result = take_turn(self.engine, self.state, query, options, self.name, on_rewrite=on_rewrite, on_text=on_text)
+        result = take_turn(
+            self.engine, self.state, query, options, self.name, on_rewrite=on_rewrite, on_text=on_text
+        )
         self._keep(result, query, clock())
         return result.record
 
@@ -68,7 +70,9 @@ class Conversation:
         return saved.record
 
     def _keep(self, result: TurnResult, query: str, at: float) -> None:
-        turn = SavedTurn(self.name, result.state.turn, at, query, result.record, result.trace, to_json(result.state))
+        turn = SavedTurn(
+            self.name, result.state.turn, at, query, result.record, result.trace, to_json(result.state)
+        )
         self.sessions.save_turn(turn)
         self.state = result.state
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from ragcli import config
 from ragcli.config import Settings
 from ragcli.errors import RagcliError
+from ragcli.generation.llm import memory_need
 from ragcli.pipeline.base import open_base
 from ragcli.pipeline.embedders import chosen_precision
 from ragcli.pipeline.models import check_llama, file_hash, model_path
 from ragcli.pipeline.upkeep import check
-from ragcli.generation.llm import memory_need
 
 _LIBRARIES = ("faiss-cpu", "llama-cpp-python", "sentence-transformers", "tantivy", "torch")
 # What the system and the rest of ragcli need beside the models.
@@ -34,7 +34,9 @@ class Finding:
     error: RagcliError | None = None
 
 
-def diagnose(folder: Path, settings: Settings, environ: Mapping[str, str], clock: Callable[[], float]) -> list[Finding]:
+def diagnose(
+    folder: Path, settings: Settings, environ: Mapping[str, str], clock: Callable[[], float]
+) -> list[Finding]:
     """Return every check's finding, none of them stopping the others."""
     models = config.models_dir(environ)
     checks: list[tuple[str, Callable[[], str]]] = [
@@ -79,7 +81,9 @@ def _models(settings: Settings, models: Path) -> str:
 
 
 def _memory(settings: Settings, models: Path) -> str:
-    need = memory_need(model_path(settings.generation.model, "generator", models), settings.generation.context_tokens)
+    need = memory_need(
+        model_path(settings.generation.model, "generator", models), settings.generation.context_tokens
+    )
     have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if need + _SPARE_BYTES > have:
         raise RagcliError("too_little_memory", need_gb=round(need / 2**30, 1), have_gb=round(have / 2**30, 1))

@@ -51,7 +51,9 @@ def query_embedding(base: KnowledgeBase) -> Embedder:
         path = folder
     if path.is_dir():
         return SentenceEmbedder(folder, model_facts(base))
-    return LlamaEmbedder(path, model_facts(base), query_prefix=prompts["query"], passage_prefix=prompts["passage"])
+    return LlamaEmbedder(
+        path, model_facts(base), query_prefix=prompts["query"], passage_prefix=prompts["passage"]
+    )
 
 
 def model_facts(base: KnowledgeBase) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragcli.datatypes import Json, StoredChunk, Term, Vocabulary
+from ragcli.datatypes import Json, Term, Vocabulary
 from ragcli.documents.normalise import fold
 from ragcli.documents.vocabulary import build_vocabulary, read_aliases
 from ragcli.errors import NotReady
@@ -42,7 +42,9 @@ def build_index(
     facts = made_from(store, base, identity, kind)
     current = _current(base.index_dir)
     if current and {key: current.manifest.get(key) for key in facts} == facts:
-        report = IndexReport(current.manifest["kind"], current.number, current.manifest["total"], unchanged=True)
+        report = IndexReport(
+            current.manifest["kind"], current.number, current.manifest["total"], unchanged=True
+        )
         return RunReport(index=report, seconds=clock() - started)
     folder = begin_revision(base.index_dir)
     made = build_dense(folder / "dense.faiss", ids, vectors, kind)
@@ -50,7 +52,12 @@ def build_index(
     vocabulary = vocabulary_of(store, base)
     write_atomic(folder / "vocabulary.json", json.dumps(asdict(vocabulary), ensure_ascii=False).encode())
     calibration = calibrate(
-        DenseIndex(folder / "dense.faiss"), LexicalIndex(folder / "lexical", fold), ids, vectors, store.fetch, fold
+        DenseIndex(folder / "dense.faiss"),
+        LexicalIndex(folder / "lexical", fold),
+        ids,
+        vectors,
+        store.fetch,
+        fold,
     )
     write_atomic(folder / "calibration.json", json.dumps(asdict(calibration)).encode())
     revision = publish_revision(base.index_dir, folder, {**facts, "kind": made, "total": len(ids)})
@@ -98,13 +105,14 @@ def lexical_rows(store: Store) -> Iterator[LexicalRow]:
 def vocabulary_of(store: Store, base: KnowledgeBase) -> Vocabulary:
     """Return the base's own names, with the user's aliases."""
     terms = {
-        document.file: [Term(**{k: tuple(v) if isinstance(v, list) else v for k, v in term.items()}) for term in document.terms]
+        document.file: [
+            Term(**{k: tuple(v) if isinstance(v, list) else v for k, v in term.items()})
+            for term in document.terms
+        ]
         for document in store.documents()
     }
     text = base.aliases_path.read_text("utf-8-sig") if base.aliases_path.is_file() else ""
     return build_vocabulary(terms, read_aliases(text))
-
-
 
 
 def _current(index: Path) -> Revision | None:

@@ -53,11 +53,15 @@ def ingest(
     if not options.prune:
         _refuse_great_loss(found, known, gone)
     report = FilesReport(
-        skipped=tuple(Trouble(item.file, item.kind, dict(item.fields), item.counts_as_failure) for item in found.skipped)
+        skipped=tuple(
+            Trouble(item.file, item.kind, dict(item.fields), item.counts_as_failure) for item in found.skipped
+        )
     )
     added = removed = 0
     for number, source in enumerate(found.sources):
-        report, came, went = _ingest_one(store, source, known.get((str(source.root), source.file)), options, limits.max_file_mb, report)
+        report, came, went = _ingest_one(
+            store, source, known.get((str(source.root), source.file)), options, limits.max_file_mb, report
+        )
         added, removed = added + came, removed + went
         if progress:
             progress(number + 1, len(found.sources))
@@ -68,7 +72,12 @@ def ingest(
 
 
 def _ingest_one(
-    store: Store, source: Source, known: StoredDocument | None, options: IngestOptions, max_mb: int, report: FilesReport
+    store: Store,
+    source: Source,
+    known: StoredDocument | None,
+    options: IngestOptions,
+    max_mb: int,
+    report: FilesReport,
 ) -> tuple[FilesReport, int, int]:
     """Read one source; return the report with it, and how many chunks came and went."""
     split = split_key(options)
@@ -85,9 +94,15 @@ def _ingest_one(
         if err.kind == "no_text":
             return replace(report, skipped=(*report.skipped, trouble)), 0, went
         return replace(report, failed=(*report.failed, trouble)), 0, went
-    came, went = store.put_document(stored_document(source, sha256, len(data), split, document), document.chunks)
+    came, went = store.put_document(
+        stored_document(source, sha256, len(data), split, document), document.chunks
+    )
     report = report.count("updated" if known else "added")
-    warnings = tuple(Trouble(source.file, note.kind, {"line": note.line, **note.fields}) for note in document.notes if note.warning)
+    warnings = tuple(
+        Trouble(source.file, note.kind, {"line": note.line, **note.fields})
+        for note in document.notes
+        if note.warning
+    )
     return replace(report, warned=report.warned + warnings), came, went
 
 
@@ -102,7 +117,10 @@ def stored_document(source: Source, sha256: str, size: int, split: str, document
         title=document.title.text.strip() if document.title else "",
         split=split,
         lines=document.text.count("\n") + 1,
-        notes=[{"kind": note.kind, "line": note.line, "warning": note.warning, **note.fields} for note in document.notes],
+        notes=[
+            {"kind": note.kind, "line": note.line, "warning": note.warning, **note.fields}
+            for note in document.notes
+        ],
         terms=[asdict(term) for term in mine_terms(document)],
     )
 
@@ -112,7 +130,13 @@ def split_key(options: IngestOptions) -> str:
     split = options.split
     facts = {
         "version": READER_VERSION,
-        "sizes": [split.min_chars, split.max_chars, split.overlap_chars, split.table_max_chars, split.max_tokens],
+        "sizes": [
+            split.min_chars,
+            split.max_chars,
+            split.overlap_chars,
+            split.table_max_chars,
+            split.max_tokens,
+        ],
         "rules": [[rule.pattern, rule.level] for rule in split.heading_rules],
         "encoding": options.encoding,
     }
@@ -124,7 +148,9 @@ def folders_of(paths: Iterable[str]) -> list[Path]:
     return [Path(path).resolve() for path in paths if Path(path).is_dir()]
 
 
-def _gone(found: Found, known: dict[tuple[str, str], StoredDocument], folders: Sequence[Path]) -> set[tuple[str, str]]:
+def _gone(
+    found: Found, known: dict[tuple[str, str], StoredDocument], folders: Sequence[Path]
+) -> set[tuple[str, str]]:
     """Return the stored files of the ingested folders that aren't there any more."""
     here = {(str(source.root), source.file) for source in found.sources}
     unread = {str(item.path) for item in found.skipped}
@@ -137,7 +163,9 @@ def _gone(found: Found, known: dict[tuple[str, str], StoredDocument], folders: S
     return lost
 
 
-def _refuse_great_loss(found: Found, known: dict[tuple[str, str], StoredDocument], gone: set[tuple[str, str]]) -> None:
+def _refuse_great_loss(
+    found: Found, known: dict[tuple[str, str], StoredDocument], gone: set[tuple[str, str]]
+) -> None:
     """Stop where more than half of a folder's files would go; a renamed file isn't a loss."""
     new = [source for source in found.sources if (str(source.root), source.file) not in known]
     # Sizes are enough to tell a rename here: a wrong guess only lets a drop through that --prune would allow.

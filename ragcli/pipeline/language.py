@@ -31,7 +31,9 @@ class LanguageModels:
     @cached_property
     def rewriter(self) -> LanguageModel:
         """The model that completes questions; loaded at its first call."""
-        return LazyModel(lambda: self._load(self.base.settings.rewrite.model or self.base.settings.generation.model))
+        return LazyModel(
+            lambda: self._load(self.base.settings.rewrite.model or self.base.settings.generation.model)
+        )
 
     def close(self) -> None:
         """Give the memory back."""
@@ -44,7 +46,11 @@ class LanguageModels:
         if path not in self._loaded:
             settings = self.base.settings.generation
             self._loaded[path] = LlamaModel(
-                path, settings.context_tokens, settings.threads, model_hash=file_hash(path, self.base.models_dir), verbose=self.verbose
+                path,
+                settings.context_tokens,
+                settings.threads,
+                model_hash=file_hash(path, self.base.models_dir),
+                verbose=self.verbose,
             )
         return self._loaded[path]
 
@@ -78,7 +84,9 @@ class LazyModel:
         on_text: Callable[[str], None] | None = None,
     ) -> Completion:
         """Write an answer."""
-        return self._model.complete(messages, max_tokens=max_tokens, grammar=grammar, timeout=timeout, on_text=on_text)
+        return self._model.complete(
+            messages, max_tokens=max_tokens, grammar=grammar, timeout=timeout, on_text=on_text
+        )
 
     def likelihoods(self, messages: Sequence[Message], answers: Sequence[str]) -> list[float]:
         """Return the mean log-probability a token of each answer."""

@@ -35,43 +35,80 @@ def split_options(settings: Settings, models_dir: Path) -> SplitOptions:
 
 
 def ingest_run(
-    base: KnowledgeBase, paths: Sequence[str], encoding: str, prune: bool, jobs: int, wait: float, clock: Clock, progress: Progress
+    base: KnowledgeBase,
+    paths: Sequence[str],
+    encoding: str,
+    prune: bool,
+    jobs: int,
+    wait: float,
+    clock: Clock,
+    progress: Progress,
 ) -> RunReport:
     """Read files into the base."""
     options = IngestOptions(
-        split_options(base.settings, base.models_dir), encoding or base.settings.ingest.encoding or None, prune, jobs
+        split_options(base.settings, base.models_dir),
+        encoding or base.settings.ingest.encoding or None,
+        prune,
+        jobs,
     )
     with writing(base, wait) as store:
         return ingest(store, base, paths, options, clock, progress)
 
 
-def embed_run(base: KnowledgeBase, batch_size: int, retry_failed: bool, wait: float, clock: Clock, progress: Progress) -> RunReport:
+def embed_run(
+    base: KnowledgeBase, batch_size: int, retry_failed: bool, wait: float, clock: Clock, progress: Progress
+) -> RunReport:
     """Embed what has no vector yet."""
     with writing(base, wait) as store:
         choice = passage_embedding(base)
         size = batch_size or base.settings.embedding.batch_size
-        return embed(store, choice.identity, choice.load, size, clock, retry_failed=retry_failed, progress=progress)
+        return embed(
+            store, choice.identity, choice.load, size, clock, retry_failed=retry_failed, progress=progress
+        )
 
 
 def index_run(base: KnowledgeBase, kind: str, wait: float, clock: Clock) -> RunReport:
     """Publish a searchable index."""
     if kind and kind not in ("auto", "flat", "hnsw", "ivf"):
-        raise UsageError("bad_setting", key="--kind", where="ragcli index", value=kind, wanted="auto | flat | hnsw | ivf")
+        raise UsageError(
+            "bad_setting", key="--kind", where="ragcli index", value=kind, wanted="auto | flat | hnsw | ivf"
+        )
     with writing(base, wait) as store:
-        return build_index(store, base, passage_embedding(base).identity, kind or base.settings.index.kind, clock)
+        return build_index(
+            store, base, passage_embedding(base).identity, kind or base.settings.index.kind, clock
+        )
 
 
 def sync_run(
-    base: KnowledgeBase, paths: Sequence[str], encoding: str, prune: bool, wait: float, clock: Clock, progress: Progress
+    base: KnowledgeBase,
+    paths: Sequence[str],
+    encoding: str,
+    prune: bool,
+    wait: float,
+    clock: Clock,
+    progress: Progress,
 ) -> RunReport:
     """Ingest, embed and index as one run under one lock."""
-    options = IngestOptions(split_options(base.settings, base.models_dir), encoding or base.settings.ingest.encoding or None, prune)
+    options = IngestOptions(
+        split_options(base.settings, base.models_dir),
+        encoding or base.settings.ingest.encoding or None,
+        prune,
+    )
     with writing(base, wait) as store:
         report = ingest(store, base, paths, options, clock, progress)
         if store.count_chunks() == 0:
             return report
         choice = passage_embedding(base)
-        report = report.merged(embed(store, choice.identity, choice.load, base.settings.embedding.batch_size, clock, progress=progress))
+        report = report.merged(
+            embed(
+                store,
+                choice.identity,
+                choice.load,
+                base.settings.embedding.batch_size,
+                clock,
+                progress=progress,
+            )
+        )
         return report.merged(build_index(store, base, choice.identity, base.settings.index.kind, clock))
 
 
@@ -83,7 +120,9 @@ def read_one(settings: Settings, models_dir: Path, file: str, encoding: str) -> 
     if path.is_dir():
         raise UsageError("is_a_folder", path=file)
     data = read_source(path, settings.ingest.max_file_mb * 2**20)
-    return read_document(data, path.name, split_options(settings, models_dir), encoding or settings.ingest.encoding or None)
+    return read_document(
+        data, path.name, split_options(settings, models_dir), encoding or settings.ingest.encoding or None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +148,8 @@ def dry_run(settings: Settings, models_dir: Path, paths: Sequence[str], encoding
         except SourceUnreadable as err:
             yield DryRun(source.file, trouble=Trouble(source.file, err.kind, dict(err.fields)))
             continue
-        yield DryRun(source.file, document.encoding, len(document.headings), len(document.tables), len(document.chunks))
+        yield DryRun(
+            source.file, document.encoding, len(document.headings), len(document.tables), len(document.chunks)
+        )
     for item in found.skipped:
         yield DryRun(item.file, trouble=Trouble(item.file, item.kind, dict(item.fields)))

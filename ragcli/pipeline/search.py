@@ -38,7 +38,9 @@ def search_base(base: KnowledgeBase, query: Query) -> tuple[Json, bool]:
         filters = Filters(query.file_glob, query.heading, weights(named, None))
         options = SearchOptions(k=query.k, threshold=base.settings.retrieval.threshold)
         found = searcher.search([query.text], filters, options)
-        places = {item.chunk.chunk_id: item for item in store.fetch([chunk for chunk, _ in found.dropped[:20]])}
+        places = {
+            item.chunk.chunk_id: item for item in store.fetch([chunk for chunk, _ in found.dropped[:20]])
+        }
     out: Json = {
         "query": query.text,
         "hits": [hit_json(hit, rank) for rank, hit in enumerate(found.hits, 1)],

@@ -15,8 +15,8 @@ from ragcli.pipeline.base import KnowledgeBase
 from ragcli.pipeline.embedders import model_facts, query_embedding
 from ragcli.retrieval.calibration import Calibration
 from ragcli.retrieval.dense import DenseIndex
-from ragcli.retrieval.lexical import LexicalIndex
 from ragcli.retrieval.filters import Filters
+from ragcli.retrieval.lexical import LexicalIndex
 from ragcli.retrieval.search import SearchOptions, SearchResult, search
 from ragcli.storage.revisions import Revision, current_revision, verify_revision
 from ragcli.storage.store import Store
@@ -56,7 +56,9 @@ class Searcher:
     def calibration(self) -> Calibration:
         """What a score means in this base."""
         raw = json.loads((self.revision.folder / "calibration.json").read_bytes())
-        return Calibration(**{key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()})
+        return Calibration(
+            **{key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
+        )
 
     def search(self, queries: Sequence[str], filters: Filters, options: SearchOptions) -> SearchResult:
         """Return the hits of several wordings of one question, fused; the first query is the raw one."""
@@ -64,7 +66,15 @@ class Searcher:
         vectors = [self.embedder.embed_query(query) for query in queries]
         encoded = time.perf_counter()
         result = search(
-            queries, vectors, self.dense, self.lexical, self.fetch, options, filters, calibration=self.calibration, fold=fold
+            queries,
+            vectors,
+            self.dense,
+            self.lexical,
+            self.fetch,
+            options,
+            filters,
+            calibration=self.calibration,
+            fold=fold,
         )
         return replace(result, timings={"encode": encoded - started, **result.timings})
 
@@ -103,4 +113,9 @@ def read_vocabulary(raw: Mapping[str, object]) -> Vocabulary:
     """Return the vocabulary that was written as JSON."""
     terms = raw.get("terms")
     rows = terms if isinstance(terms, list) else []
-    return Vocabulary(tuple(Term(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}) for row in rows))
+    return Vocabulary(
+        tuple(
+            Term(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
+            for row in rows
+        )
+    )

@@ -108,7 +108,11 @@ def take_turn(
         on_rewrite(reading)
     found = _retrieve(engine, state, reading, options)
     retrieved = time.perf_counter()
-    decision = decide(reading, found.hits, state, engine.lexicon) if options.rewrite != "off" else _plain_decision(found)
+    decision = (
+        decide(reading, found.hits, state, engine.lexicon)
+        if options.rewrite != "off"
+        else _plain_decision(found)
+    )
     step = _Answering(engine, state, reading, found, decision, options, on_text)
     said = step.run()
     timings = {
@@ -126,8 +130,6 @@ def take_turn(
     return TurnResult(record, _trace(reading, found, decision, said, state), apply(state, event))
 
 
-
-
 def _retrieve(engine: Engine, state: DialogueState, reading: Reading, options: TurnOptions) -> SearchResult:
     """Search the raw question and its standalone forms; the raw one is always searched."""
     if reading.smalltalk:
@@ -138,7 +140,9 @@ def _retrieve(engine: Engine, state: DialogueState, reading: Reading, options: T
         excluded=frozenset(wishes.rejected), only_new=wishes.only_new,
     )  # fmt: skip
     searching = SearchOptions(
-        k=max(options.k, LEAST_HITS), threshold=engine.settings.retrieval.threshold, first_query_weight=wishes.raw_weight
+        k=max(options.k, LEAST_HITS),
+        threshold=engine.settings.retrieval.threshold,
+        first_query_weight=wishes.raw_weight,
     )
     queries = list(dict.fromkeys([reading.query, *reading.queries]))
     return engine.searcher.search(queries, filters, searching)
@@ -215,20 +219,38 @@ class _Answering:
         numbers = {place: n for n, place in enumerate(order, 1)}
         return [
             Passage(
-                numbers[place], item.file, item.heading_path, item.text, item.chunk_ids, item.title, item.header.count("\n") if item.table else 0
+                numbers[place],
+                item.file,
+                item.heading_path,
+                item.text,
+                item.chunk_ids,
+                item.title,
+                item.header.count("\n") if item.table else 0,
             )
             for place, item in enumerate(chosen)
         ]
 
     def _said(self, result: Answer, prepare: float, spent: float) -> Said:
-        shown_ids = {chunk for passage in (result.prompt.passages if result.prompt else ()) for chunk in passage.chunk_ids}
+        shown_ids = {
+            chunk
+            for passage in (result.prompt.passages if result.prompt else ())
+            for chunk in passage.chunk_ids
+        }
         hits = tuple(replace(hit, shown=hit.stored.chunk.chunk_id in shown_ids) for hit in self.found.hits)
         by_id = {hit.stored.chunk.chunk_id: hit.stored for hit in hits}
-        citations = tuple(Citation(n, by_id[chunk]) for n, chunk in enumerate(result.citations, 1) if chunk in by_id)
+        citations = tuple(
+            Citation(n, by_id[chunk]) for n, chunk in enumerate(result.citations, 1) if chunk in by_id
+        )
         done = result.completion
         timings = {"prompt": prepare, "generate": spent, "first_token": done.first_token_s if done else 0.0}
         tokens = (
-            {"prompt": done.prompt_tokens, "evaluated": done.evaluated_tokens, "completion": done.completion_tokens} if done else {}
+            {
+                "prompt": done.prompt_tokens,
+                "evaluated": done.evaluated_tokens,
+                "completion": done.completion_tokens,
+            }
+            if done
+            else {}
         )
         detail: Json = {
             "prompt": [{"role": item.role, "content": item.content} for item in result.prompt.messages[result.prompt.fixed :]] if result.prompt else [],
@@ -255,11 +277,17 @@ def about_base(engine: Engine, language: str) -> str:
     return "\n".join(lines)
 
 
-def _trace(reading: Reading, found: SearchResult, decision: Decision, said: Said, state: DialogueState) -> Json:
+def _trace(
+    reading: Reading, found: SearchResult, decision: Decision, said: Said, state: DialogueState
+) -> Json:
     """Return every step of a turn, for `ragcli trace`."""
     return {
         "query": reading.query,
-        "gate": {"kind": reading.verdict.kind, "complete": reading.verdict.complete, "reasons": list(reading.verdict.reasons)},
+        "gate": {
+            "kind": reading.verdict.kind,
+            "complete": reading.verdict.complete,
+            "reasons": list(reading.verdict.reasons),
+        },
         "state": {
             "focus": [focus.entity.name for focus in state.retrieval.focus],
             "topic": state.task.current.topic,
@@ -267,14 +295,21 @@ def _trace(reading: Reading, found: SearchResult, decision: Decision, said: Said
             "pending": state.pending.question if state.pending else "",
             "profile": dict(state.profile),
         },
-        "candidates": [{"text": item.text, "way": item.way, "taken": item.taken, "why": item.why} for item in reading.candidates],
+        "candidates": [
+            {"text": item.text, "way": item.way, "taken": item.taken, "why": item.why}
+            for item in reading.candidates
+        ],
         "queries": list(reading.queries),
         "entities": [entity.name for entity in reading.entities],
         "wishes": {"files": dict(reading.wishes.files), "only_new": reading.wishes.only_new},
         "dropped": found.dropped[:20],
         "below": [[hit.stored.file, hit.stored.chunk.line_start, hit.score] for hit in found.below[:5]],
         "timings": found.timings,
-        "decision": {"action": decision.action, "why": decision.why, "choices": [choice.label for choice in decision.choices]},
+        "decision": {
+            "action": decision.action,
+            "why": decision.why,
+            "choices": [choice.label for choice in decision.choices],
+        },
         "answer": said.detail,
     }
 

@@ -32,13 +32,22 @@ def status(base: KnowledgeBase) -> Json:
 
 
 def _vectors(base: KnowledgeBase, store: Store) -> Json:
-    out: Json = {"model": base.settings.embedding.model, "precision": base.settings.embedding.precision, "failed": len(cache.failures(store))}
+    out: Json = {
+        "model": base.settings.embedding.model,
+        "precision": base.settings.embedding.precision,
+        "failed": len(cache.failures(store)),
+    }
     try:
         identity = passage_embedding(base).identity
     except RagcliError as err:
         return {**out, "done": None, "pending": None, "trouble": err.kind}
     missing, total = missing_vectors(store, identity)
-    return {**out, "precision": identity["precision"], "done": total - len(missing), "pending": len(missing) - out["failed"]}
+    return {
+        **out,
+        "precision": identity["precision"],
+        "done": total - len(missing),
+        "pending": len(missing) - out["failed"],
+    }
 
 
 def _index(base: KnowledgeBase, store: Store) -> Json | None:
@@ -47,7 +56,12 @@ def _index(base: KnowledgeBase, store: Store) -> Json | None:
     except NotReady:
         return None
     facts = revision.manifest
-    return {"kind": facts["kind"], "revision": revision.number, "total": facts["total"], "stale": facts["state"] != store.state()}
+    return {
+        "kind": facts["kind"],
+        "revision": revision.number,
+        "total": facts["total"],
+        "stale": facts["state"] != store.state(),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +98,9 @@ def _check_chunks(store: Store) -> int:
         end = 0
         for stored in store.chunks_of(document.root, document.file):
             if stored.chunk.char_start > end:
-                raise Damaged("damaged_chunk", path=store.path, file=document.file, line=stored.chunk.line_start)
+                raise Damaged(
+                    "damaged_chunk", path=store.path, file=document.file, line=stored.chunk.line_start
+                )
             end = max(end, stored.chunk.char_end)
             number += 1
     return number

@@ -18,7 +18,9 @@ from ragcli.storage.files import free_bytes, make_dir
 Migrations = Sequence[str]
 
 
-def open_database(path: Path, migrations: Migrations, *, create: bool = False, private: bool = False) -> sqlite3.Connection:
+def open_database(
+    path: Path, migrations: Migrations, *, create: bool = False, private: bool = False
+) -> sqlite3.Connection:
     """Open the file, bringing its schema up to the newest step; a newer schema than ours is refused.
 
     Without `create` a missing file is `NotReady`. Where the folder can't be written to, the file is opened

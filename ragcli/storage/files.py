@@ -126,7 +126,7 @@ def remove(path: Path) -> None:
 
 def sweep(folder: Path) -> list[Path]:
     """Take away what killed runs left in a folder; return what was removed."""
-    left = [child for child in folder.glob(f"{TEMP_MARK}*")] if folder.is_dir() else []
+    left = list(folder.glob(f"{TEMP_MARK}*")) if folder.is_dir() else []
     for path in left:
         remove(path)
     return left

@@ -89,7 +89,9 @@ def verify_revision(revision: Revision, *, again: bool = False) -> None:
             raise Damaged("damaged_index", path=path) from err
         stamp = f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}:{stat.st_ino}:{facts['sha256']}"
         key = f"{revision.folder.name}/{name}"
-        if stat.st_size != facts["bytes"] or (remembered.get(key) != stamp and _sha256(path) != facts["sha256"]):
+        if stat.st_size != facts["bytes"] or (
+            remembered.get(key) != stamp and _sha256(path) != facts["sha256"]
+        ):
             raise Damaged("damaged_index", path=path)
         seen[key] = stamp
     if seen != remembered and os.access(revision.folder.parent, os.W_OK):
@@ -112,7 +114,8 @@ def _numbers(index: Path) -> list[int]:
 def _checksums(folder: Path) -> dict[str, dict[str, object]]:
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {
-        path.relative_to(folder).as_posix(): {"bytes": path.stat().st_size, "sha256": _sha256(path)} for path in files
+        path.relative_to(folder).as_posix(): {"bytes": path.stat().st_size, "sha256": _sha256(path)}
+        for path in files
     }
 
 

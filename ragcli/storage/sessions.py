@@ -115,9 +115,15 @@ class Sessions:
 
     def forget_traces(self, before: float) -> int:
         """Empty the steps of turns older than a time; the answers stay. Returns how many were emptied."""
-        old = [turn for row in self._rows("SELECT * FROM turns WHERE at < ? AND trace != '{}'", before) if (turn := _turn(row))]
+        old = [
+            turn
+            for row in self._rows("SELECT * FROM turns WHERE at < ? AND trace != '{}'", before)
+            if (turn := _turn(row))
+        ]
         for turn in old:
-            self.save_turn(SavedTurn(turn.session, turn.turn, turn.at, turn.query, turn.record, {}, turn.state))
+            self.save_turn(
+                SavedTurn(turn.session, turn.turn, turn.at, turn.query, turn.record, {}, turn.state)
+            )
         return len(old)
 
     def profile(self) -> dict[str, str]:

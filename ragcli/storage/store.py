@@ -108,7 +108,9 @@ class Store:
                     json.dumps(document.terms, ensure_ascii=False),
                 ),
             )  # fmt: skip
-            new = {self._put_chunk(cursor.lastrowid or 0, ordinal, chunk) for ordinal, chunk in enumerate(chunks)}
+            new = {
+                self._put_chunk(cursor.lastrowid or 0, ordinal, chunk) for ordinal, chunk in enumerate(chunks)
+            }
         return len(new - old), len(old - new)
 
     def drop_document(self, root: str, file: str) -> int:
@@ -120,12 +122,14 @@ class Store:
         """Give a file another name without touching its text."""
         with transaction(self.connection, self.path):
             self.connection.execute(
-                "UPDATE documents SET root = ?, file = ? WHERE root = ? AND file = ?", (new_root, new, root, old)
+                "UPDATE documents SET root = ?, file = ? WHERE root = ? AND file = ?",
+                (new_root, new, root, old),
             )
 
     def _drop(self, root: str, file: str) -> set[int]:
         rows = self.connection.execute(
-            "SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document WHERE d.root = ? AND d.file = ?", (root, file)
+            "SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document WHERE d.root = ? AND d.file = ?",
+            (root, file),
         ).fetchall()
         self.connection.execute("DELETE FROM documents WHERE root = ? AND file = ?", (root, file))
         return {row["id"] for row in rows}

@@ -49,7 +49,9 @@ def test_a_save_leaves_the_old_or_the_new_file_at_every_point_it_may_die(tmp_pat
     raise AssertionError("the save never ran to its end")
 
 
-def test_a_save_is_flushed_before_and_after_it_is_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_save_is_flushed_before_and_after_it_is_renamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = calls_of(monkeypatch, -1, Killed())
     files.write_atomic(tmp_path / "state", b"x")
     order = [name for name in log if name != "open"]
@@ -57,7 +59,9 @@ def test_a_save_is_flushed_before_and_after_it_is_renamed(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
-def test_a_full_disk_is_named_with_its_path_and_leaves_nothing_behind(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_named_with_its_path_and_leaves_nothing_behind(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls_of(monkeypatch, 2, OSError(number, os.strerror(number)))
     with pytest.raises(StorageFailed) as failed:
         files.write_atomic(tmp_path / "state", b"x" * 1000)

@@ -36,7 +36,9 @@ def test_an_unpublished_revision_is_never_seen_and_is_swept_by_the_next(tmp_path
 
 @pytest.mark.parametrize("name", ["dense", "lexical/terms", "manifest.json"])
 @pytest.mark.parametrize("seed", range(10))
-def test_f15_one_flipped_bit_in_any_file_is_found_before_it_is_parsed(name: str, seed: int, tmp_path: Path) -> None:
+def test_f15_one_flipped_bit_in_any_file_is_found_before_it_is_parsed(
+    name: str, seed: int, tmp_path: Path
+) -> None:
     publish(tmp_path)
     path = current_revision(tmp_path).folder / name
     data = bytearray(path.read_bytes())

@@ -14,7 +14,15 @@ def sessions(tmp_path: Path):
 
 
 def turn(number: int, session: str = "s") -> SavedTurn:
-    return SavedTurn(session, number, float(number), f"问{number}", {"answer": str(number)}, {"gate": "x"}, {"turn": number})
+    return SavedTurn(
+        session,
+        number,
+        float(number),
+        f"问{number}",
+        {"answer": str(number)},
+        {"gate": "x"},
+        {"turn": number},
+    )
 
 
 def test_conversations_are_private_to_their_owner(sessions: Sessions) -> None:
@@ -39,7 +47,10 @@ def test_old_traces_are_forgotten_and_the_answers_stay(sessions: Sessions) -> No
     for number in (1, 2):
         sessions.save_turn(turn(number))
     assert sessions.forget_traces(before=1.5) == 1
-    assert [(item.trace, item.record["answer"]) for item in sessions.turns("s")] == [({}, "1"), ({"gate": "x"}, "2")]
+    assert [(item.trace, item.record["answer"]) for item in sessions.turns("s")] == [
+        ({}, "1"),
+        ({"gate": "x"}, "2"),
+    ]
 
 
 def test_removing_a_session_leaves_the_others(sessions: Sessions) -> None:

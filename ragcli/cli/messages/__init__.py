@@ -37,8 +37,9 @@ class Messages:
     def error(self, error: RagcliError) -> tuple[str, str]:
         """Return what happened, and what to type next."""
         entry = _catalogue(self.language)["errors"].get(error.kind, {})
-        fields = {name: value for name, value in error.fields.items()}
-        return _fill(entry.get("message", str(error)), fields), _fill(entry.get("remedy", ""), fields)
+        return _fill(entry.get("message", str(error)), error.fields), _fill(
+            entry.get("remedy", ""), error.fields
+        )
 
 
 @cache
