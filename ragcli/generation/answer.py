@@ -106,7 +106,7 @@ class _Asking:
 
 
 def _hints(question: str, passages: Sequence[Passage], language: str) -> list[str]:
-    """A value that the question asserts and no passage holds is pointed out to the model."""
+    """Point out to the model a value that the question asserts and no passage holds."""
     words = wording(language)
     if not mentions(question, words["assertions"]):
         return []
@@ -135,7 +135,7 @@ def _cited(gate: Gate, prompt: Prompt) -> tuple[Passage, ...]:
 
 
 def _listing(prompt: Prompt, language: str, completion: Completion, checks: Checks) -> Answer:
-    """The passages themselves, where no sentence about them could be checked."""
+    """List the passages themselves, where no sentence about them could be checked."""
     words = wording(language)
     cited = prompt.passages[:_LISTED]
     entries = [

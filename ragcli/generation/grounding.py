@@ -119,7 +119,7 @@ def _one_spelling(number: str) -> str:
 
 
 def _han(text: str) -> int | None:
-    """The value of a Chinese numeral below a hundred million, or None."""
+    """Return the value of a Chinese numeral below a hundred million."""
     if not any(char in _SCALES or char == "万" for char in text):
         return int("".join(str(_DIGITS[char]) for char in text))
     total, section, digit = 0, 0, 0

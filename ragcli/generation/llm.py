@@ -195,7 +195,7 @@ class LlamaModel:
         return tokens
 
     def _prefix(self, messages: Sequence[Message]) -> list[int]:
-        """The tokens that every prompt beginning with these messages has in common."""
+        """Return the tokens that every prompt beginning with these messages has in common."""
         one = self._tokens([*messages, Message("user", "a")])
         other = self._tokens([*messages, Message("user", "b")])
         same = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), len(one))
@@ -242,7 +242,7 @@ class LlamaModel:
             slot.tokens.append(token)
 
     def _likelihood(self, slot: Slot, first: Any, tokens: Sequence[int]) -> float:
-        """The mean over one answer; the sequence is left as it was."""
+        """Return the mean over one answer; the sequence is left as it was."""
         total = float(first[tokens[0]])
         if len(tokens) > 1:
             start = len(slot.tokens)

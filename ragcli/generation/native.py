@@ -37,7 +37,7 @@ class NativeOptions:
     map_file: bool = True
 
 
-class Aborted(Exception):  # noqa: N818 - a signal between two layers, not a fault
+class Aborted(Exception):
     """The evaluation was stopped by the check that was handed in; nothing of the batch is kept."""
 
 
@@ -57,7 +57,7 @@ class Native:
         self.memory = lib.llama_get_memory(self.context)
         self._batch = lib.llama_batch_init(options.batch, 0, 1)
         self._abort = lib.ggml_abort_callback(self._aborting)
-        self._no_abort = ctypes.cast(None, lib.ggml_abort_callback)
+        self._no_abort = lib.ggml_abort_callback()
         self._pieces: dict[int, bytes] = {}
 
     def close(self) -> None:
@@ -214,7 +214,7 @@ class Native:
     def _aborting(self, _data: object) -> bool:
         try:
             return bool(self._check and self._check())
-        except BaseException as err:  # noqa: BLE001 - C would swallow it; raised again after the call
+        except BaseException as err:
             self._pending = err
             return True
 

@@ -7,7 +7,7 @@ question. What doesn't fit goes in this order: oldest turns, lowest passages, th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -16,6 +16,7 @@ from ragcli.datatypes import Message, Passage
 from ragcli.generation.wording import wording
 
 Count = Callable[[str], int]
+Words = Mapping[str, Any]
 _MARKS = 12  # tokens of a template around one message, at most
 _BLOCK = 4  # turns leave the history in blocks, so that its beginning stays the same for several turns
 _LEAST = 48  # tokens: a shorter rest of a passage tells nothing
@@ -57,7 +58,7 @@ def fixed_messages(language: str) -> tuple[Message, ...]:
             Passage(n, passage["path"], (), passage["text"], ())
             for n, passage in enumerate(example["passages"], start=1)
         ]
-        out.append(_user(_passage_pieces(shown, words) + [_question(example["question"], words)]))
+        out.append(_user([*_passage_pieces(shown, words), _question(example["question"], words)]))
         out.append(Message("assistant", example["answer"]))
     return tuple(out)
 
@@ -70,7 +71,7 @@ def build_prompt(
     facts: Sequence[str] = (),
     state_line: str = "",
     language: str = "zh",
-    budget: Budget = Budget(),  # noqa: B008 - frozen
+    budget: Budget = Budget(),
     count_tokens: Count = len,
     hints: Sequence[str] = (),
 ) -> Prompt:
@@ -120,12 +121,12 @@ def _spoken(turn: tuple[str, str]) -> tuple[Message, Message]:
     return Message("user", turn[0]), Message("assistant", turn[1])
 
 
-def _question(question: str, words: Any) -> str:
+def _question(question: str, words: Words) -> str:
     return str(words["question"].format(question=question.strip()))
 
 
 def _tail(
-    question: str, facts: Sequence[str], state_line: str, hints: Sequence[str], words: Any
+    question: str, facts: Sequence[str], state_line: str, hints: Sequence[str], words: Words
 ) -> list[str]:
     out = [words["state"].format(state=state_line)] if state_line else []
     out += [words["facts"].format(facts="；".join(facts))] if facts else []
@@ -133,7 +134,7 @@ def _tail(
     return [*out, _question(question, words)]
 
 
-def _passage_pieces(passages: Sequence[Passage], words: Any) -> list[str]:
+def _passage_pieces(passages: Sequence[Passage], words: Words) -> list[str]:
     """Label, text and fence of each, each text a piece of its own, so that its tokens are always the same."""
     pieces = [words["passages"]] if passages else []
     for passage in sorted(passages, key=lambda p: p.n):
@@ -143,7 +144,7 @@ def _passage_pieces(passages: Sequence[Passage], words: Any) -> list[str]:
     return pieces
 
 
-def _passage_size(passages: Sequence[Passage], words: Any, count: Count) -> int:
+def _passage_size(passages: Sequence[Passage], words: Words, count: Count) -> int:
     return sum(map(count, _passage_pieces(passages, words)))
 
 
@@ -151,25 +152,29 @@ def _size(messages: Sequence[Message], count: Count) -> int:
     return sum(count(message.content) + _MARKS for message in messages)
 
 
-def _fitting(passages: Sequence[Passage], room: int, words: Any, count: Count) -> list[Passage]:
-    """The best passages that fit, the last of them cut where that leaves something worth reading."""
+def _fitting(passages: Sequence[Passage], room: int, words: Words, count: Count) -> list[Passage]:
+    """Return the best passages that fit, the last of them cut where that leaves something worth reading."""
     kept: list[Passage] = []
     for passage in passages:
-        if _passage_size([*kept, passage], words, count) <= room:
+        left = room - _passage_size(kept, words, count)
+        taken = _passage_size([passage], words, count)
+        if taken <= left:
             kept.append(passage)
             continue
-        left = room - _passage_size(kept, words, count)
         if left >= _LEAST or not kept:
-            kept += _shortened(passage, lambda p: _passage_size([*kept, p], words, count) <= room, words)
+            kept += _shortened(passage, left, words, count)
         break
     return kept
 
 
-def _shortened(passage: Passage, fits: Callable[[Passage], bool], words: Any) -> list[Passage]:
+def _shortened(passage: Passage, room: int, words: Words, count: Count) -> list[Passage]:
     def short(text: str) -> Passage:
         return replace(passage, text=f"{text.rstrip()}\n{words['cut_note']}")
 
-    text = cut_text(passage.text, passage.header_lines, lambda text: fits(short(text)))
+    def fits(text: str) -> bool:
+        return _passage_size([short(text)], words, count) <= room
+
+    text = cut_text(passage.text, passage.header_lines, fits)
     return [short(text)] if text else []
 
 
