@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ragcli.errors import Damaged, UsageError
+from ragcli.errors import Damaged, NotReady
 
 if TYPE_CHECKING:
     import faiss
@@ -52,9 +52,9 @@ def build_dense(path: Path, ids: NDArray[np.int64], vectors: NDArray[np.float32]
     import numpy as np
 
     if vectors.ndim != 2 or len(ids) != len(vectors):
-        raise UsageError("vectors_mismatch", ids=len(ids), vectors=str(vectors.shape))
+        raise Damaged("vectors_unusable", ids=len(ids), shape="x".join(map(str, vectors.shape)))
     if not np.isfinite(vectors).all():
-        raise UsageError("vectors_not_finite", path=path)
+        raise Damaged("vectors_unusable", ids=len(ids), shape="not finite")
     made = choose_kind(len(ids)) if kind == "auto" else kind
     if made == "ivf" and len(ids) < 39:
         made = "flat"
@@ -118,7 +118,7 @@ class DenseIndex:
         try:
             self._index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
         except RuntimeError as err:
-            raise Damaged("dense_damaged", path=path) from err
+            raise Damaged("damaged_index", path=path) from err
         self._faiss = faiss
 
     @property
@@ -136,7 +136,7 @@ class DenseIndex:
         import numpy as np
 
         if vector.shape[-1] != self.dimension:
-            raise UsageError("dimension_mismatch", index=self.dimension, query=vector.shape[-1])
+            raise NotReady("dimension_mismatch", index=self.dimension, query=vector.shape[-1])
         if k < 1 or not self.total:
             return []
         scores, ids = self._index.search(

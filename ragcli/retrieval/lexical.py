@@ -117,7 +117,7 @@ def _open(folder: Path) -> tuple[tantivy.Index, tantivy.Searcher]:
     import tantivy
 
     if not (folder / "meta.json").is_file():
-        raise Damaged("lexical_damaged", path=folder)
+        raise Damaged("damaged_index", path=folder)
     try:
         if os.access(folder, os.W_OK):
             return _searcher(tantivy.Index.open(str(folder)))
@@ -127,7 +127,7 @@ def _open(folder: Path) -> tuple[tantivy.Index, tantivy.Searcher]:
                     Path(links, file.name).symlink_to(file.resolve())
             return _searcher(tantivy.Index.open(links))
     except ValueError as err:
-        raise Damaged("lexical_damaged", path=folder) from err
+        raise Damaged("damaged_index", path=folder) from err
 
 
 def _searcher(index: tantivy.Index) -> tuple[tantivy.Index, tantivy.Searcher]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ragcli.datatypes import Hit
 from ragcli.retrieval.terms import Fold, index_terms, query_terms
 
-_SENTENCE = re.compile(r"[^。！？!?；;\n]*(?:[。！？!?；;]+[”’」』）)]*|\n|$)|.+", re.DOTALL)
+_SENTENCE = re.compile(r"[^。！？!?；;\n]*(?:[。！？!?；;]+[”’」』）)]*\n?|\n|$)|.+", re.DOTALL)
 _ENGLISH_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9])")
 
 

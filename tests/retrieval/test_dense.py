@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ragcli.errors import Damaged, UsageError
+from ragcli.errors import Damaged, NotReady
 from ragcli.retrieval.dense import DenseIndex, build_dense, choose_kind
 
 
@@ -42,7 +42,7 @@ def test_width_and_count_are_told(made):
 
 def test_a_vector_of_another_width_is_refused_with_both_widths(made):
     index, _, _ = made
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(NotReady) as caught:
         index.search(np.zeros(5, dtype=np.float32), 3)
     assert (caught.value.fields["index"], caught.value.fields["query"]) == (24, 5)
 
@@ -55,7 +55,7 @@ def test_an_empty_base_finds_nothing(tmp_path):
 def test_vectors_that_are_not_finite_are_refused(tmp_path):
     vectors = unit(3, 8)
     vectors[1, 2] = np.nan
-    with pytest.raises(UsageError):
+    with pytest.raises(Damaged):
         build_dense(tmp_path / "index", np.arange(3, dtype=np.int64), vectors, "auto")
 
 
