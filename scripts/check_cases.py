@@ -15,8 +15,19 @@ from typing import Any
 
 CODECS = {"utf-8": "utf-8", "utf-8 with BOM": "utf-8-sig", "gb18030": "gb18030"}
 KINDS = frozenset(
-    ("standalone", "pronoun", "ellipsis", "topic", "multi", "negation")
-    + ("switch", "return", "time", "compare", "alias")
+    (
+        "standalone",
+        "pronoun",
+        "ellipsis",
+        "topic",
+        "multi",
+        "negation",
+        "switch",
+        "return",
+        "time",
+        "compare",
+        "alias",
+    )
 )
 EXPECTS = frozenset(("answer", "correct", "clarify", "not_found"))
 FIELDS = frozenset(("query", "rewrite", "evidence", "answer_has", "answer_not", "expect", "kind"))
