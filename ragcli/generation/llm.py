@@ -19,10 +19,13 @@ import numpy as np
 from ragcli.datatypes import Completion, Message
 from ragcli.errors import ModelUnusable, NoUsableAnswer
 from ragcli.generation import state
+from ragcli.generation.gguf import memory_need, read_header
 from ragcli.generation.native import Aborted, Grammar, Native, NativeOptions
 from ragcli.generation.slots import Slot, Slots
 from ragcli.generation.streaming import Characters, looping
 from ragcli.generation.template import marks_of, opening, render
+
+__all__ = ["LlamaModel", "memory_need"]
 
 Finish = Literal["stop", "length", "time", "cancelled"]
 _SLOTS = 3  # rewriter, generator, and one more prompt
@@ -53,6 +56,7 @@ class LlamaModel:
         `model_hash` (the file's sha256) names the model in stored states; without it they aren't shared.
         Raises ModelUnusable where the file, its chat template or the memory don't do.
         """
+        read_header(path)
         options = NativeOptions(
             cells=-(-(context_tokens + min(_ROLE_ROOM, context_tokens)) // 256) * 256,
             sequences=_SLOTS + 1,
