@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from ragcli.cli.context import Environment
 from ragcli.cli.render import Screen
 from ragcli.datatypes import Document
-from ragcli.pipeline.runs import DryRun
+
+if TYPE_CHECKING:
+    from ragcli.pipeline.runs import DryRun
 
 _WIDTH = 24
 

@@ -65,18 +65,9 @@ class Searcher:
         started = time.perf_counter()
         vectors = [self.embedder.embed_query(query) for query in queries]
         encoded = time.perf_counter()
-        result = search(
-            queries,
-            vectors,
-            self.dense,
-            self.lexical,
-            self.fetch,
-            options,
-            filters,
-            calibration=self.calibration,
-            fold=fold,
-        )
-        return replace(result, timings={"encode": encoded - started, **result.timings})
+        options = replace(options, calibration=self.calibration)
+        result = search(queries, vectors, self.dense, self.lexical, self.fetch, options, filters)
+        return result.timed(encode=encoded - started)
 
     def fetch(self, chunk_ids: Sequence[int]) -> list[StoredChunk]:
         """Return chunks from the store, checked."""
