@@ -13,7 +13,7 @@ from ragcli.datatypes import Json
 from ragcli.errors import UsageError
 from ragcli.pipeline.contents import find_place
 from ragcli.pipeline.conversation import Conversation, forget_fact, new_name, open_conversation
-from ragcli.pipeline.turn import TurnOptions
+from ragcli.pipeline.engine import TurnOptions
 
 
 class Leave(Exception):

@@ -17,7 +17,7 @@ from ragcli.cli.context import Environment
 from ragcli.datatypes import Json
 from ragcli.errors import NoUsableAnswer, RagcliError, UsageError
 from ragcli.pipeline.conversation import Conversation, answer_with_history, open_conversation
-from ragcli.pipeline.turn import TurnOptions
+from ragcli.pipeline.engine import TurnOptions
 
 
 @dataclass(frozen=True, slots=True)

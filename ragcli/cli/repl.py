@@ -17,7 +17,7 @@ from ragcli.config import state_dir
 from ragcli.datatypes import Json
 from ragcli.errors import RagcliError
 from ragcli.pipeline.conversation import Conversation
-from ragcli.pipeline.turn import TurnOptions
+from ragcli.pipeline.engine import TurnOptions
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession

@@ -11,9 +11,9 @@ from ragcli.config import Settings
 from ragcli.errors import UsageError
 from ragcli.pipeline.base import KnowledgeBase, conversations, reading
 from ragcli.pipeline.conversation import Conversation, new_name, open_conversation
+from ragcli.pipeline.engine import Engine, TurnOptions
 from ragcli.pipeline.language import LanguageModels
 from ragcli.pipeline.searcher import open_searcher
-from ragcli.pipeline.turn import Engine, TurnOptions
 
 _MODES = ("off", "rules", "llm", "hybrid")
 

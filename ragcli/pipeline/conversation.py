@@ -13,7 +13,9 @@ from ragcli.dialogue.snapshot import from_json, to_json
 from ragcli.dialogue.state import DialogueState, empty_state
 from ragcli.documents.normalise import fold
 from ragcli.errors import UsageError
-from ragcli.pipeline.turn import Engine, OnText, TurnOptions, TurnResult, take_turn
+from ragcli.pipeline.engine import Engine, TurnOptions
+from ragcli.pipeline.reply import OnText
+from ragcli.pipeline.turn import TurnResult, take_turn
 from ragcli.storage.sessions import SavedTurn, Sessions
 
 _LONGEST_NAME = 100

@@ -1,0 +1,52 @@
+"""What turns are made with: the index, the names in it, the models; and what a turn was asked for besides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+
+from ragcli.config import Settings
+from ragcli.datatypes import LanguageModel
+from ragcli.dialogue.linking import Lexicon, build_lexicon
+from ragcli.dialogue.understand import Mode
+from ragcli.documents.normalise import fold
+from ragcli.generation.prompt import fixed_messages
+from ragcli.pipeline.language import LanguageModels, restore_fixed
+from ragcli.pipeline.searcher import Searcher
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOptions:
+    """What the person asked for besides the question."""
+
+    k: int = 5
+    rewrite: Mode = "hybrid"
+    generate: bool = True
+    timeout: float = 300.0
+    file_glob: str = ""
+    heading: str = ""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What turns are made with: the index, the names in it, the models. Shared by all turns of a process."""
+
+    searcher: Searcher
+    models: LanguageModels
+    settings: Settings
+    today: date
+    _fixed: set[str] = field(default_factory=set)
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """The base's names, laid out for the dialogue."""
+        return build_lexicon(self.searcher.vocabulary, fold)
+
+    def generator(self, language: str) -> LanguageModel:
+        """Return the generator with the fixed part of its prompt already read."""
+        model = self.models.generator
+        if language not in self._fixed:
+            restore_fixed(model, fixed_messages(language), self.searcher.base.folder / "data" / "states")
+            self._fixed.add(language)
+        return model

@@ -1,0 +1,156 @@
+"""What a turn says: the decision's own words, or the model's over the passages found, with their places."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from ragcli.datatypes import Hit, Json, LanguageModel, Passage
+from ragcli.dialogue.clarify import Decision
+from ragcli.dialogue.reading import Reading
+from ragcli.dialogue.state import DialogueState
+from ragcli.documents.normalise import fold
+from ragcli.generation.answer import Answer, answer, not_found
+from ragcli.generation.wording import language_of
+from ragcli.pipeline.engine import Engine, TurnOptions
+from ragcli.pipeline.record import Citation
+from ragcli.retrieval.passages import passages
+from ragcli.retrieval.search import SearchResult
+
+OnText = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a turn says, where it stands, and what it cost."""
+
+    action: str
+    text: str
+    citations: tuple[Citation, ...]
+    hits: tuple[Hit, ...]
+    timings: dict[str, float] = field(default_factory=dict)
+    tokens: dict[str, int] = field(default_factory=dict)
+    detail: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One turn's reply in the making."""
+
+    engine: Engine
+    state: DialogueState
+    reading: Reading
+    found: SearchResult
+    decision: Decision
+    options: TurnOptions
+    on_text: OnText | None
+
+    def say(self) -> Said:
+        """Return what is said: the decision's own words, or the model's over the passages."""
+        language = language_of(self.reading.query)
+        if self.decision.action in ("smalltalk", "clarify"):
+            text = self.decision.question
+            if self.reading.verdict.kind == "about_base":
+                text = f"{text}\n{about_base(self.engine, language)}"
+            return Said(self.decision.action, self._spoken(text), (), self.found.hits)
+        if self.decision.action == "not_found":
+            return Said("not_found", self._spoken(not_found(language).text), (), self.found.hits)
+        if not self.options.generate:
+            return Said("answer", "", (), self.found.hits)
+        return self._generated(language)
+
+    def _generated(self, language: str) -> Said:
+        started = time.perf_counter()
+        model = self.engine.generator(language)
+        shown = self._passages(model)
+        loaded = time.perf_counter()
+        result = answer(
+            "\n".join(self.reading.queries),
+            shown,
+            model=model,
+            history=[(turn.query, turn.answer) for turn in self.state.context.turns if turn.answer],
+            summary=self.state.context.summary,
+            facts=[fact.text for fact in self.state.facts],
+            language=language,
+            max_tokens=self.engine.settings.generation.max_tokens,
+            passage_tokens=self.engine.settings.generation.passage_tokens,
+            timeout=self.options.timeout or None,
+            on_text=self.on_text,
+        )
+        return self._said(result, loaded - started, time.perf_counter() - loaded)
+
+    def _passages(self, model: LanguageModel) -> list[Passage]:
+        """Return what the model sees, best first, numbered in the order of the documents."""
+        limits = self.engine.settings
+        hits = self.found.hits[: limits.retrieval.passages]
+        question = " ".join(self.reading.queries)
+        chosen = passages(question, hits, limits.generation.passage_tokens, model.count_tokens, fold)
+        order = sorted(range(len(chosen)), key=lambda n: (chosen[n].file, chosen[n].line_start))
+        numbers = {place: n for n, place in enumerate(order, 1)}
+        return [
+            Passage(
+                numbers[place],
+                item.file,
+                item.heading_path,
+                item.text,
+                item.chunk_ids,
+                item.title,
+                item.header.count("\n") if item.table else 0,
+            )
+            for place, item in enumerate(chosen)
+        ]
+
+    def _said(self, result: Answer, prepare: float, spent: float) -> Said:
+        shown_ids = {
+            chunk
+            for passage in (result.prompt.passages if result.prompt else ())
+            for chunk in passage.chunk_ids
+        }
+        hits = tuple(replace(hit, shown=hit.stored.chunk.chunk_id in shown_ids) for hit in self.found.hits)
+        by_id = {hit.stored.chunk.chunk_id: hit.stored for hit in hits}
+        citations = tuple(
+            Citation(n, by_id[chunk]) for n, chunk in enumerate(result.citations, 1) if chunk in by_id
+        )
+        done = result.completion
+        timings = {"prompt": prepare, "generate": spent, "first_token": done.first_token_s if done else 0.0}
+        tokens = (
+            {
+                "prompt": done.prompt_tokens,
+                "evaluated": done.evaluated_tokens,
+                "completion": done.completion_tokens,
+            }
+            if done
+            else {}
+        )
+        detail: Json = {
+            "prompt": _spoken_prompt(result),
+            "unsupported": list(result.checks.unsupported),
+            "missing_numbers": list(result.checks.missing_numbers),
+            "attempts": result.checks.attempts,
+        }  # fmt: skip
+        return Said(result.action, result.text, citations, hits, timings, tokens, detail)
+
+    def _spoken(self, text: str) -> str:
+        if self.on_text:
+            self.on_text(text)
+        return text
+
+
+def _spoken_prompt(result: Answer) -> list[Json]:
+    """Return what the model was asked after the fixed part."""
+    if result.prompt is None:
+        return []
+    new = result.prompt.messages[result.prompt.fixed :]
+    return [{"role": item.role, "content": item.content} for item in new]
+
+
+def about_base(engine: Engine, language: str) -> str:
+    """Return what is in the base, from the store: its files and the names that they use."""
+    files = [document.title or document.file for document in engine.searcher.store.documents()]
+    names = [term.text for term in engine.searcher.vocabulary.terms if term.kind == "name"]
+    mark = "、" if language == "zh" else ", "
+    lines = [f"{mark.join(files[:20])}{' …' if len(files) > 20 else ''}"]
+    if names:
+        lines.append(f"{mark.join(names[:20])}{' …' if len(names) > 20 else ''}")
+    return "\n".join(lines)
