@@ -8,7 +8,7 @@ listed, or, where the model wrote nothing at all, NoUsableAnswer is raised.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragcli.datatypes import Action, Completion, LanguageModel, Passage
 from ragcli.errors import NoUsableAnswer
@@ -110,7 +110,15 @@ def _hints(question: str, passages: Sequence[Passage], language: str) -> list[st
     words = wording(language)
     if not mentions(question, words["assertions"]):
         return []
-    return [words["foreign_value"].format(value=value) for value in foreign_values(question, passages)[:1]]
+    values = [_without(value, words["assertions"]) for value in foreign_values(question, passages)]
+    return [words["foreign_value"].format(value=value) for value in values[:1]]
+
+
+def _without(value: str, endings: Sequence[str]) -> str:
+    """Return a value without the question's particle: `4 元吧` is `4 元`."""
+    for ending in endings:
+        value = value.removesuffix(ending)
+    return value.strip()
 
 
 def _decided(gate: Gate, completion: Completion, prompt: Prompt, language: str, attempts: int) -> Answer:
@@ -118,6 +126,8 @@ def _decided(gate: Gate, completion: Completion, prompt: Prompt, language: str, 
     if not gate.text:
         if not gate.raw:
             raise NoUsableAnswer("no_usable_answer", finish=completion.finish)
+        if not gate.missing:
+            return replace(not_found(language), completion=completion, checks=checks, prompt=prompt)
         return _listing(prompt, language, completion, checks)
     cited = _cited(gate, prompt)
     action: Action = "answer"

@@ -14,7 +14,7 @@ from ragcli.datatypes import Passage
 from ragcli.generation.citations import Numbering, split_marks
 from ragcli.generation.grounding import Support, support
 from ragcli.generation.streaming import Thoughts
-from ragcli.generation.wording import mentions, wording
+from ragcli.generation.wording import fold, mentions, wording
 
 # A sentence ends at its punctuation, the marks and closing quotes behind it included.
 _END = re.compile(
@@ -58,9 +58,10 @@ class Gate:
 
     def feed(self, text: str) -> None:
         """Take what the model wrote next."""
-        self._held += self._thoughts.feed(text)
+        new = self._thoughts.feed(text)
         if self._thoughts.dropped_before:
             self._start_again()
+        self._held += new
         while True:
             found = next((m for m in _END.finditer(self._held) if m.end() > m.start() or m.start() > 0), None)
             # Marks may still follow the end of a sentence: wait for the character after it.
@@ -92,13 +93,8 @@ class Gate:
             self.refused = True
             self._show(bare, ())
             return
-        first = not self.corrected and len(self.raw) == 1
-        if first and any(
-            fold_start.startswith(word)
-            for word in words["corrections"]
-            for fold_start in (bare.strip().casefold(),)
-        ):
-            self.corrected = True
+        if len(self.raw) == 1:
+            self.corrected = fold(bare).strip().startswith(tuple(words["corrections"]))
         found = support(
             bare, cited, self.passages, self.question, computed=mentions(self.question, words["calculations"])
         )
@@ -108,7 +104,7 @@ class Gate:
         if found.missing:
             self.missing += found.missing
             self.unsupported.append(bare.strip())
-        elif found.weak and not cited and len(re.findall(r"\w", bare)) > _SHORT:
+        elif found.weak and _letters(bare) not in wording(self.language)["short_answers"]:
             self.unsupported.append(bare.strip())
         else:
             self.attached += found.cited != cited
@@ -124,8 +120,11 @@ class Gate:
         """All so far was a thought without an opening mark."""
         self._thoughts.dropped_before = False
         self.retracted = self.retracted or bool(self.shown)
+        self._held = ""
         self.numbering, self.shown, self.raw = Numbering(), [], []
         self.unsupported, self.missing, self.refused, self.corrected = [], [], False, False
 
 
-_SHORT = 8  # letters: "可以。" or "不行。" needs no passage of its own
+def _letters(sentence: str) -> str:
+    """Return what is left of a sentence without blanks and punctuation."""
+    return re.sub(r"\W", "", fold(sentence))

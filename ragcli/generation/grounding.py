@@ -15,12 +15,16 @@ from ragcli.generation.wording import fold
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_ITEM = re.compile(r"^\s*(?:\d{1,2}[.、)）]|[(（]\d{1,2}[)）])\s*", re.MULTILINE)
+_ITEM = re.compile(r"^\s*(?:\d{1,2}[.、)）](?!\d)|[(（]\d{1,2}[)）])\s*", re.MULTILINE)
 _HAN_NUMBER = re.compile(r"[零〇一二两三四五六七八九十百千万]+")
 _VALUE = re.compile(r"\d+(?:\.\d+)?\s*(?:[%％°℃]|[a-zA-Z/]{1,6}\b|[\u4e00-\u9fff]{1,2})")
 _DIGITS = {char: i for i, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _SCALES = {"十": 10, "百": 100, "千": 1000}
+_NEWS = 2  # pairs that a sentence brings from a passage beyond the question's own words
+_ECHO_KNOWN = 0.7  # share of an echo's pairs that one passage must hold
 _ENOUGH = 0.34  # share of a sentence's pairs of characters (or words) that a passage must hold to support it
+_ENOUGH_CITED = 0.2  # the same for a passage that the model named itself
+_TRIED = 4  # passages that are tried alone and in pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +42,7 @@ def numbers(text: str) -> set[str]:
     >>> sorted(numbers("1. 容量 1,200 毫升，压力 0.10~0.35"))
     ['0.1', '0.35', '1200']
     """
-    plain = _THOUSANDS.sub("", _ITEM.sub("", fold(text)))
-    return {_one_spelling(found) for found in _NUMBER.findall(plain)}
+    return {_one_spelling(found) for found in _NUMBER.findall(_plain(_ITEM.sub("", text)))}
 
 
 def written_numbers(text: str) -> set[str]:
@@ -52,7 +55,7 @@ def written_numbers(text: str) -> set[str]:
 def foreign_values(question: str, passages: Iterable[Passage]) -> list[str]:
     """Return the values with a unit in a question whose number no passage holds."""
     known = {number for passage in passages for number in written_numbers(_whole(passage))}
-    values = [found.strip() for found in _VALUE.findall(_THOUSANDS.sub("", fold(question)))]
+    values = [found.strip() for found in _VALUE.findall(_plain(question))]
     return [value for value in values if not numbers(value) <= known]
 
 
@@ -65,19 +68,31 @@ def support(
     pass, for questions that ask for them.
     """
     wanted = numbers(sentence) - written_numbers(question)
+    if not wanted:
+        return _by_words(sentence, cited, passages, question)
     held = {p.n: written_numbers(_whole(p)) for p in passages}
     if cited and _holds(wanted, cited, held, computed=computed):
         return Support(tuple(cited))
-    ranked = sorted(passages, key=lambda p: -overlap(sentence, p))
+    ranked = sorted(passages, key=lambda p: -overlap(sentence, p))[:_TRIED]
     for size in (1, 2):
-        for group in combinations(ranked[:4], size):
+        for group in combinations(ranked, size):
             chosen = tuple(p.n for p in group)
-            if wanted and _holds(wanted, chosen, held, computed=computed):
+            if _holds(wanted, chosen, held, computed=computed):
                 return Support(chosen)
-    if wanted:
-        every = set().union(*held.values()) if held else set()
-        return Support(tuple(cited), tuple(sorted(wanted - every)) or tuple(sorted(wanted)))
-    best = ranked[0] if ranked else None
+    every = set().union(*held.values()) if held else set()
+    return Support(tuple(cited), tuple(sorted(wanted - every)) or tuple(sorted(wanted)))
+
+
+def _by_words(sentence: str, cited: Sequence[int], passages: Sequence[Passage], question: str) -> Support:
+    """Judge a sentence without numbers of its own: its words must stand in what it cites, or elsewhere."""
+    own = [p for p in passages if p.n in cited]
+    if any(_unlike(sentence, p) for p in own):
+        return Support(tuple(cited))  # another language: words can't be compared
+    if _echo(sentence, question, passages):
+        return Support(tuple(cited), weak=True)
+    if max((overlap(sentence, p) for p in own), default=0.0) >= _ENOUGH_CITED:
+        return Support(tuple(cited))
+    best = max(passages, key=lambda p: overlap(sentence, p), default=None)
     if best and overlap(sentence, best) >= _ENOUGH:
         return Support((best.n,))
     return Support(tuple(cited), weak=True)
@@ -90,6 +105,26 @@ def overlap(sentence: str, passage: Passage) -> float:
 
 
 # ---------------------------------------------------------------- inside
+
+
+def _unlike(sentence: str, passage: Passage) -> bool:
+    """Tell whether one is written in Han characters and the other hardly."""
+    mine, theirs = (len(re.findall(r"[\u3400-\u9fff]", text)) for text in (sentence, passage.text))
+    return bool(mine) != (theirs * 10 > len(passage.text))
+
+
+def _echo(sentence: str, question: str, passages: Iterable[Passage]) -> bool:
+    """Tell whether a sentence only says the question again, of which a good part stands in no passage.
+
+    That is how a small model answers yes or no to what the passages don't tell.
+    """
+    said, asked = _units(sentence), _units(question)
+    if not said:
+        return False
+    whole = [_units(_whole(passage)) for passage in passages]
+    new = [len((said - asked) & units) for units in whole]
+    known = max((len(said & units) for units in whole), default=0)
+    return max(new, default=0) < _NEWS and known < _ECHO_KNOWN * len(said)
 
 
 def _holds(wanted: set[str], chosen: Collection[int], held: dict[int, set[str]], *, computed: bool) -> bool:
@@ -109,7 +144,12 @@ def _whole(passage: Passage) -> str:
 
 
 def _all_numbers(text: str) -> set[str]:
-    return {_one_spelling(found) for found in _NUMBER.findall(_THOUSANDS.sub("", fold(text)))}
+    return {_one_spelling(found) for found in _NUMBER.findall(_plain(text))}
+
+
+def _plain(text: str) -> str:
+    # Thousands marks go first: NFKC makes a Chinese comma between two numbers look like one.
+    return fold(_THOUSANDS.sub("", text))
 
 
 def _one_spelling(number: str) -> str:

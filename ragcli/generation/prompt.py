@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from ragcli.datatypes import Message, Passage
+from ragcli.generation.tables import as_records
 from ragcli.generation.wording import wording
 
 Count = Callable[[str], int]
@@ -55,7 +56,7 @@ def fixed_messages(language: str) -> tuple[Message, ...]:
     out = [Message("system", words["system"])]
     for example in words["examples"]:
         shown = [
-            Passage(n, passage["path"], (), passage["text"], ())
+            Passage(n, passage["path"], (), passage["text"], (), header_lines=passage.get("header_lines", 0))
             for n, passage in enumerate(example["passages"], start=1)
         ]
         out.append(_user([*_passage_pieces(shown, words), _question(example["question"], words)]))
@@ -139,7 +140,7 @@ def _passage_pieces(passages: Sequence[Passage], words: Words) -> list[str]:
     pieces = [words["passages"]] if passages else []
     for passage in sorted(passages, key=lambda p: p.n):
         path = path_of(passage, words["path_separator"])
-        text = passage.text.strip("\n").replace('"""', "“”")
+        text = as_records(passage.text, passage.header_lines).strip("\n").replace('"""', "“”")
         pieces += [words["label"].format(n=passage.n, path=path), text, words["fence"]]
     return pieces
 

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ragcli.datatypes import Completion, Message, Passage
+from ragcli.generation.streaming import Characters
+
+
+class ScriptedModel:
+    """Writes what it was told to, answer by answer; the last one over and over. One token a character."""
+
+    def __init__(
+        self, *answers: Sequence[str | bytes] | str, context: int = 4096, finish: str = "stop"
+    ) -> None:
+        self.context_tokens = context
+        self.prompts: list[tuple[Message, ...]] = []
+        self._answers = list(answers)
+        self._finish = finish
+
+    def count_tokens(self, text: str) -> int:
+        return len(text)
+
+    def complete(self, messages, *, max_tokens, grammar=None, timeout=None, on_text=None):
+        self.prompts.append(tuple(messages))
+        script = self._answers[min(len(self.prompts), len(self._answers)) - 1]
+        characters, text = Characters(), ""
+        for piece in [script] if isinstance(script, str) else script:
+            new = characters.feed(piece if isinstance(piece, bytes) else piece.encode())[
+                : max_tokens - len(text)
+            ]
+            text += new
+            if on_text and new:
+                on_text(new)
+        size = sum(len(message.content) for message in messages)
+        return Completion(text, self._finish, size, size, len(text), 0.0, 0.0)
+
+    def likelihoods(self, messages, answers):
+        return [-float(len(answer)) for answer in answers]
+
+
+@pytest.fixture
+def scripted():
+    return ScriptedModel
+
+
+def passage(
+    n: int, text: str, file: str = "手册.txt", path: tuple[str, ...] = (), header_lines: int = 0
+) -> Passage:
+    return Passage(n, file, path, text, (n * 100,), header_lines=header_lines)
+
+
+@pytest.fixture
+def make_passage():
+    return passage
+
+
+@pytest.fixture(scope="session")
+def small_model():
+    """The small real model, loaded once; its path comes from the environment."""
+    from ragcli.generation.llm import LlamaModel
+
+    path = Path(os.environ.get("RAGCLI_TEST_GGUF", ""))
+    if not path.is_file():
+        pytest.skip("RAGCLI_TEST_GGUF names no model file")
+    model = LlamaModel(path, 2048, model_hash="test")
+    yield model
+    model.close()

@@ -1,0 +1,141 @@
+import pytest
+
+from ragcli.errors import NoUsableAnswer
+from ragcli.generation.answer import answer
+from ragcli.generation.wording import wording
+
+
+@pytest.fixture
+def shown(make_passage):
+    return [
+        make_passage(1, "云台 T1 的负载是 3 公斤，续航 8 小时。", "云台.txt"),
+        make_passage(2, "云台 T1 保修两年，进水不保修。", "云台.txt"),
+    ]
+
+
+def test_an_answer_with_its_citation(scripted, shown):
+    said = answer("T1 能负载多少？", shown, model=scripted("云台 T1 的负载是 3 公斤 [1]。"))
+    assert (said.text, said.action, said.citations) == ("云台 T1 的负载是 3 公斤 [1]。", "answer", (100,))
+
+
+def test_a_forgotten_or_invented_mark_is_put_right(scripted, shown):
+    said = answer("续航多久？", shown, model=scripted("续航 8 小时。进水不保修 [7]。"))
+    assert said.text == "续航 8 小时 [1]。进水不保修 [2]。"
+    assert said.citations == (100, 200)
+
+
+def test_numbers_are_without_gaps(scripted, shown):
+    said = answer("保修多久？", shown, model=scripted("保修两年 [2]。"))
+    assert (said.text, said.citations) == ("保修两年 [1]。", (200,))
+
+
+def test_what_is_streamed_is_what_stays(scripted, shown):
+    pieces: list[str] = []
+    said = answer(
+        "负载和续航？",
+        shown,
+        model=scripted(["负载是 3 公", "斤 [1]。承重 99 吨", " [1]。续航 8 小时。"]),
+        on_text=pieces.append,
+    )
+    assert "".join(pieces) == said.text == "负载是 3 公斤 [1]。续航 8 小时 [1]。"
+    assert said.checks.missing_numbers == ("99",)
+
+
+def test_a_number_from_nowhere_is_asked_again_once_then_passages_are_shown(scripted, shown):
+    model = scripted("负载是 55 公斤 [1]。")
+    said = answer("负载多少？", shown, model=model)
+    assert len(model.prompts) == 2
+    assert said.text.startswith(wording("zh")["listing"].strip())
+    assert "3 公斤" in said.text
+    assert "55" not in said.text
+    assert said.citations == (100, 200)
+
+
+def test_the_second_attempt_may_do(scripted, shown):
+    said = answer("负载多少？", shown, model=scripted("负载是 55 公斤。", "负载是 3 公斤。"))
+    assert (said.text, said.checks.attempts) == ("负载是 3 公斤 [1]。", 2)
+
+
+def test_a_refusal_is_not_found(scripted, shown):
+    said = answer("T1 是哪里生产的？", shown, model=scripted("资料中未提及。"))
+    assert (said.action, said.citations) == ("not_found", ())
+
+
+def test_nothing_retrieved_asks_no_model(scripted):
+    model = scripted("编造。")
+    assert answer("天气如何？", [], model=model).action == "not_found"
+    assert model.prompts == []
+    assert answer("What about the weather?", [], model=model).text == wording("en")["not_found"]
+
+
+def test_an_echo_alone_is_not_found(scripted, shown):
+    said = answer("T1 可以装在无人机上吗？", shown, model=scripted("不可以，T1 不能安装在无人机上 [1]。"))
+    assert said.action == "not_found"
+
+
+def test_a_false_premise_is_put_right(scripted, shown):
+    model = scripted("不是，T1 的负载是 3 公斤 [1]。")
+    assert answer("T1 的负载是 6 公斤吧？", shown, model=model).action == "correct"
+    assert "6 公斤" in model.prompts[0][-1].content.rpartition("问题")[0]
+
+
+@pytest.mark.parametrize("script", ["", "   \n", "<think>想不出来", "？！……"])
+def test_gen1_no_text_is_an_error_and_not_a_blank(scripted, shown, script):
+    model = scripted(script)
+    with pytest.raises(NoUsableAnswer):
+        answer("负载多少？", shown, model=model)
+    assert len(model.prompts) == 2
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ["<thi", "nk>先看负载</th", "ink>", "负载是 3 公斤。"],
+        ["先看负载一节。再想想。", "</think>", "\n\n负载是", " 3 公斤。"],
+        ["<think>a</think>负载是 <think>b</think>3 公斤。"],
+    ],
+)
+def test_gen1_thoughts_reach_neither_text_nor_history(scripted, shown, pieces):
+    said = answer("负载多少？", shown, model=scripted(pieces))
+    assert said.text == "负载是 3 公斤 [1]。"
+
+
+def test_gen1_shown_thoughts_are_to_be_taken_back(scripted, shown):
+    said = answer(
+        "负载多少？", shown, model=scripted(["负载是 3 公斤，够吗？再看。好", "</think>", "续航 8 小时。"])
+    )
+    assert (said.text, said.retracted) == ("续航 8 小时 [1]。", True)
+
+
+def test_gen1_other_tags_stay(scripted, make_passage):
+    shown = [make_passage(1, "稀释剂写作 <thinner> 标签。")]
+    said = answer("怎么写？", shown, model=scripted(["稀释剂写作 <thin", "ner> 标签。"]))
+    assert said.text == "稀释剂写作 <thinner> 标签 [1]。"
+
+
+def test_cli1_a_cut_character_is_dropped(scripted, make_passage):
+    shown = [make_passage(1, "风机停止，请检查🔔警铃。")]
+    data = "风机停止，请检查🔔警铃".encode()
+    said = answer(
+        "状态？", shown, model=scripted([data[i : i + 4] for i in range(0, len(data) - 1, 4)] + [data[-3:-1]])
+    )
+    assert "\ufffd" not in said.text
+    assert said.text.startswith("风机停止，请检查🔔警")
+
+
+def test_the_answer_speaks_the_questions_language(scripted, shown):
+    model = scripted("The payload of the T1 is 3 kg [1].")
+    said = answer("What is the payload of the T1?", shown, model=model)
+    assert said.text == "The payload of the T1 is 3 kg [1]."
+    assert model.prompts[0][0].content == wording("en")["system"]
+
+
+@pytest.mark.parametrize("mode", ["好" * 5000, "\x00\x01\x02", '{"bad', "[1][2][3]"])
+def test_garbage_never_ends_in_a_traceback(scripted, shown, mode):
+    model = scripted(mode)
+    try:
+        said = answer("负载多少？", shown, model=model, max_tokens=50)
+    except NoUsableAnswer:
+        assert len(model.prompts) == 2
+    else:
+        assert said.action == "not_found"
