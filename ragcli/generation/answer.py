@@ -60,6 +60,7 @@ def answer(
     language = language or language_of(question)
     if not passages:
         return not_found(language)
+    budget = Budget(model.context_tokens, max_tokens, passage_tokens)
     prompt = build_prompt(
         question,
         passages,
@@ -68,11 +69,11 @@ def answer(
         facts,
         state_line,
         language,
-        Budget(model.context_tokens, max_tokens, passage_tokens),
+        budget,
         model.count_tokens,
         _hints(question, passages, language),
     )
-    asking = _Asking(question, language, model, max_tokens, timeout, on_text)
+    asking = _Asking(question, language, model, budget.room_for_answer, timeout, on_text)
     gate, completion = asking.attempt(prompt)
     attempts = 1
     if not gate.text and completion.finish not in ("time", "cancelled"):

@@ -20,6 +20,7 @@ Count = Callable[[str], int]
 Words = Mapping[str, Any]
 _MARKS = 12  # tokens of a template around one message, at most
 _BLOCK = 4  # turns leave the history in blocks, so that its beginning stays the same for several turns
+_ROOM_FOR_EXAMPLES = 2048
 _LEAST = 48  # tokens: a shorter rest of a passage tells nothing
 _SENTENCE = re.compile(r"[^。！？；!?\n]*(?:[。！？；!?]+[”’」』）)]*|\n|(?<=[a-z0-9)])\.(?=\s)|$)")
 
@@ -31,6 +32,11 @@ class Budget:
     context: int = 4096
     answer: int = 400
     passages: int = 900
+
+    @property
+    def room_for_answer(self) -> int:
+        """What is kept for the answer: at most a third of a small context."""
+        return min(self.answer, self.context // 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +56,14 @@ class Prompt:
 
 
 @cache
-def fixed_messages(language: str) -> tuple[Message, ...]:
-    """Return the part that every prompt of a language begins with: rules and worked examples."""
+def fixed_messages(language: str, context_tokens: int = 4096) -> tuple[Message, ...]:
+    """Return the part that every prompt of a language begins with: rules and worked examples.
+
+    A small context has no room for the examples.
+    """
     words = wording(language)
     out = [Message("system", words["system"])]
-    for example in words["examples"]:
+    for example in words["examples"] if context_tokens >= _ROOM_FOR_EXAMPLES else ():
         shown = [
             Passage(n, passage["path"], (), passage["text"], (), header_lines=passage.get("header_lines", 0))
             for n, passage in enumerate(example["passages"], start=1)
@@ -81,10 +90,10 @@ def build_prompt(
     System text, question, state, facts and room for the answer always stay.
     """
     words = wording(language)
-    fixed = fixed_messages(language)
+    fixed = fixed_messages(language, budget.context)
     tail = _tail(question, facts, state_line, hints, words)
     opening = [Message("system", words["summary"].format(summary=summary))] if summary else []
-    room = budget.context - budget.answer - _size([*fixed, *opening], count_tokens)
+    room = budget.context - budget.room_for_answer - _size([*fixed, *opening], count_tokens)
     room -= count_tokens("".join(tail)) + 2 * _MARKS
     wanted = _fitting(passages, min(budget.passages, room), words, count_tokens)
     turns = _recent(history, room - _passage_size(wanted, words, count_tokens), count_tokens)

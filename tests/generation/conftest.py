@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
+from ragcli.config import models_dir
 from ragcli.datatypes import Completion, Message, Passage
 from ragcli.generation.streaming import Characters
 
@@ -59,13 +59,18 @@ def make_passage():
 
 
 @pytest.fixture(scope="session")
-def small_model():
-    """The small real model, loaded once; its path comes from the environment."""
+def model_file():
+    """The small real model's file, among the models of this machine."""
+    found = sorted(models_dir(os.environ).rglob("*0.5b*.gguf"))
+    if not found:
+        pytest.skip("the 0.5B model is not here: ragcli models pull")
+    return found[0]
+
+
+@pytest.fixture(scope="session")
+def small_model(model_file):
     from ragcli.generation.llm import LlamaModel
 
-    path = Path(os.environ.get("RAGCLI_TEST_GGUF", ""))
-    if not path.is_file():
-        pytest.skip("RAGCLI_TEST_GGUF names no model file")
-    model = LlamaModel(path, 2048, model_hash="test")
+    model = LlamaModel(model_file, 2048, model_hash="test")
     yield model
     model.close()

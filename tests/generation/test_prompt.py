@@ -7,8 +7,8 @@ def _size(prompt):
     return sum(len(message.content) for message in prompt.messages)
 
 
-def _fixed(language="zh"):
-    return sum(len(message.content) + 12 for message in fixed_messages(language))
+def _fixed(context):
+    return sum(len(message.content) + 12 for message in fixed_messages("zh", context))
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
@@ -44,8 +44,8 @@ def test_each_passage_is_a_piece_of_its_own(make_passage):
 def test_mod3_oldest_turns_go_first_then_the_lowest_passages_then_the_end_of_one(make_passage):
     shown = [make_passage(1, "甲段落。" * 20), make_passage(2, "乙段落。" * 20)]
     history = [(f"问{n}" * 10, f"答{n}" * 10) for n in range(12)]
-    room = _fixed() + 200
-    whole = build_prompt("问？", shown, history, budget=Budget(room + 1500, 100), count_tokens=len)
+    room = _fixed(1024) + 200
+    whole = build_prompt("问？", shown, history, budget=Budget(room + 1300, 100), count_tokens=len)
     assert (whole.dropped_turns, len(whole.passages)) == (0, 2)
     fewer = build_prompt("问？", shown, history, budget=Budget(room + 600, 100), count_tokens=len)
     assert fewer.dropped_turns > 0
@@ -70,7 +70,7 @@ def test_mod3_system_text_question_and_room_for_the_answer_always_stay(make_pass
         count_tokens=len,
     )
     assert _size(prompt) <= context - 100
-    assert prompt.messages[: prompt.fixed] == fixed_messages("zh")
+    assert prompt.messages[: prompt.fixed] == fixed_messages("zh", context)
     assert prompt.messages[-1].content.endswith(question)
 
 
