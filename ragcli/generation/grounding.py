@@ -18,6 +18,7 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _ITEM = re.compile(r"^\s*(?:\d{1,2}[.、)）](?!\d)|[(（]\d{1,2}[)）])\s*", re.MULTILINE)
 _HAN_NUMBER = re.compile(r"[零〇一二两三四五六七八九十百千万]+")
 _VALUE = re.compile(r"\d+(?:\.\d+)?\s*(?:[%％°℃]|[a-zA-Z/]{1,6}\b|[\u4e00-\u9fff]{1,2})")
+_WORD = re.compile(r"[a-z][a-z0-9-]*\d[a-z0-9-]*|[a-z]{3,}")
 _DIGITS = {char: i for i, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _SCALES = {"十": 10, "百": 100, "千": 1000}
 _NEWS = 2  # pairs that a sentence brings from a passage beyond the question's own words
@@ -100,8 +101,16 @@ def _by_words(sentence: str, cited: Sequence[int], passages: Sequence[Passage], 
 
 def overlap(sentence: str, passage: Passage) -> float:
     """Return the share of a sentence's units that stand in a passage or its path, 0 to 1."""
-    units = _units(sentence)
-    return len(units & _units(_whole(passage))) / len(units) if units else 0.0
+    mine = units(sentence)
+    return len(mine & units(_whole(passage))) / len(mine) if mine else 0.0
+
+
+def units(text: str) -> set[str]:
+    """Return pairs of neighbouring Han characters, Latin words, model names and numbers."""
+    folded = fold(text)
+    han = re.findall(r"[\u3400-\u9fff]+", folded)
+    pairs = {run[i : i + 2] for run in han for i in range(len(run) - 1)}
+    return pairs | set(_WORD.findall(folded)) | set(_NUMBER.findall(folded))
 
 
 # ---------------------------------------------------------------- inside
@@ -118,12 +127,12 @@ def _echo(sentence: str, question: str, passages: Iterable[Passage]) -> bool:
 
     That is how a small model answers yes or no to what the passages don't tell.
     """
-    said, asked = _units(sentence), _units(question)
+    said, asked = units(sentence), units(question)
     if not said:
         return False
-    whole = [_units(_whole(passage)) for passage in passages]
-    new = [len((said - asked) & units) for units in whole]
-    known = max((len(said & units) for units in whole), default=0)
+    whole = [units(_whole(passage)) for passage in passages]
+    new = [len((said - asked) & held) for held in whole]
+    known = max((len(said & held) for held in whole), default=0)
     return max(new, default=0) < _NEWS and known < _ECHO_KNOWN * len(said)
 
 
@@ -172,11 +181,3 @@ def _han(text: str) -> int | None:
         else:
             digit = _DIGITS[char]
     return total + section + digit
-
-
-def _units(text: str) -> set[str]:
-    """Pairs of neighbouring Han characters, and Latin words or numbers."""
-    folded = fold(text)
-    han = re.findall(r"[\u3400-\u9fff]+", folded)
-    pairs = {run[i : i + 2] for run in han for i in range(len(run) - 1)}
-    return pairs | set(re.findall(r"[a-z]{3,}|\d+(?:\.\d+)?", folded))

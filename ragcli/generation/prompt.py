@@ -13,6 +13,8 @@ from functools import cache
 from typing import Any
 
 from ragcli.datatypes import Message, Passage
+from ragcli.generation.focus import focus
+from ragcli.generation.sentences import sentences
 from ragcli.generation.tables import as_records
 from ragcli.generation.wording import wording
 
@@ -22,7 +24,6 @@ _MARKS = 12  # tokens of a template around one message, at most
 _BLOCK = 4  # turns leave the history in blocks, so that its beginning stays the same for several turns
 _ROOM_FOR_EXAMPLES = 2048
 _LEAST = 48  # tokens: a shorter rest of a passage tells nothing
-_SENTENCE = re.compile(r"[^。！？；!?\n]*(?:[。！？；!?]+[”’」』）)]*|\n|(?<=[a-z0-9)])\.(?=\s)|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,8 @@ def fixed_messages(language: str, context_tokens: int = 4096) -> tuple[Message, 
             Passage(n, passage["path"], (), passage["text"], (), header_lines=passage.get("header_lines", 0))
             for n, passage in enumerate(example["passages"], start=1)
         ]
-        out.append(_user([*_passage_pieces(shown, words), _question(example["question"], words)]))
+        pointer = _pointer(example["question"], shown, words)
+        out.append(_user([*_passage_pieces(shown, words), pointer, _question(example["question"], words)]))
         out.append(Message("assistant", example["answer"]))
     return tuple(out)
 
@@ -91,7 +93,7 @@ def build_prompt(
     """
     words = wording(language)
     fixed = fixed_messages(language, budget.context)
-    tail = _tail(question, facts, state_line, hints, words)
+    tail = _tail(question, facts, state_line, [_pointer(question, passages, words), *hints], words)
     opening = [Message("system", words["summary"].format(summary=summary))] if summary else []
     room = budget.context - budget.room_for_answer - _size([*fixed, *opening], count_tokens)
     room -= count_tokens("".join(tail)) + 2 * _MARKS
@@ -113,7 +115,7 @@ def cut_text(text: str, header_lines: int, fits: Callable[[str], bool]) -> str:
     """Return the longest beginning of whole rows or sentences that fits, its table header always with it."""
     lines = text.splitlines(keepends=True)
     header, rest = "".join(lines[:header_lines]), "".join(lines[header_lines:])
-    units = rest.splitlines(keepends=True) if header_lines else [u for u in _SENTENCE.findall(rest) if u]
+    units = rest.splitlines(keepends=True) if header_lines else sentences(rest)
     kept = 0
     while kept < len(units) and fits(header + "".join(units[: kept + 1])):
         kept += 1
@@ -124,7 +126,7 @@ def cut_text(text: str, header_lines: int, fits: Callable[[str], bool]) -> str:
 
 
 def _user(pieces: Sequence[str]) -> Message:
-    return Message("user", "".join(pieces), tuple(pieces))
+    return Message("user", "".join(pieces), tuple(piece for piece in pieces if piece))
 
 
 def _spoken(turn: tuple[str, str]) -> tuple[Message, Message]:
@@ -135,12 +137,19 @@ def _question(question: str, words: Words) -> str:
     return str(words["question"].format(question=question.strip()))
 
 
+def _pointer(question: str, passages: Sequence[Passage], words: Words) -> str:
+    """Return the pieces that bear most on the question, to be read last."""
+    pieces = focus(question, passages)
+    lines = [words["pointer_line"].format(n=piece.n, text=" ".join(piece.text.split())) for piece in pieces]
+    return str(words["pointer"] + "".join(lines)).replace('"""', "“”") if lines else ""
+
+
 def _tail(
     question: str, facts: Sequence[str], state_line: str, hints: Sequence[str], words: Words
 ) -> list[str]:
     out = [words["state"].format(state=state_line)] if state_line else []
     out += [words["facts"].format(facts="；".join(facts))] if facts else []
-    out += list(hints)
+    out += [hint for hint in hints if hint]
     return [*out, _question(question, words)]
 
 

@@ -12,7 +12,7 @@ _RULE = re.compile(r"^[\s|:+=\-─━┄┼│]+$")
 _MOST_ROWS = 16  # a longer table would take too many tokens with its names repeated
 
 
-def as_records(text: str, header_lines: int) -> str:
+def as_records(text: str, header_lines: int, most_rows: int = _MOST_ROWS) -> str:
     """Return the rows as `column: value | column: value`, or the text itself where it isn't that regular.
 
     >>> as_records("型号 | 水箱\\nA3 | 1.8 升", 1)
@@ -20,7 +20,7 @@ def as_records(text: str, header_lines: int) -> str:
     """
     lines = [line for line in text.splitlines() if line.strip()]
     rows = [line for line in lines[header_lines:] if not _RULE.match(line)]
-    if not header_lines or not rows or len(rows) > _MOST_ROWS:
+    if not header_lines or not rows or len(rows) > most_rows:
         return text
     names = cells(next((line for line in lines[:header_lines] if not _RULE.match(line)), ""))
     records = [_record(names, cells(row)) for row in rows]
