@@ -70,13 +70,11 @@ def _load(path: Path) -> Any:
     from llama_cpp import Llama
 
     try:
+        # One thread: a query is a few tokens, and llama.cpp's threads wait for each other by spinning, which
+        # on a busy machine turned 20 ms into 4 s.
         return Llama(
-            model_path=str(path),
-            embedding=True,
-            n_ctx=_CONTEXT,
-            n_batch=_CONTEXT,
-            n_ubatch=_CONTEXT,
-            verbose=False,
-        )
+            model_path=str(path), embedding=True, n_ctx=_CONTEXT, n_batch=_CONTEXT, n_ubatch=_CONTEXT,
+            n_threads=1, n_threads_batch=1, verbose=False,
+        )  # fmt: skip
     except (ValueError, RuntimeError, OSError) as err:
         raise ModelUnusable("model_corrupt", path=path, reason=str(err)) from err

@@ -49,7 +49,7 @@ class SentenceEmbedder:
     @property
     def dimension(self) -> int:
         """The width of a vector."""
-        return int(self._model.get_sentence_embedding_dimension())
+        return int(self._model.get_embedding_dimension())
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Return one row of length one a text, float32."""
