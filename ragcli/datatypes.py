@@ -201,6 +201,7 @@ class Passage:
 
     `n` counts from 1 in the order in which passages stand in the prompt (document order); a sequence of
     passages is best first. The first `header_lines` lines of `text` are a table's header and stay.
+    `chunk_texts`, one a chunk id, let a citation name the very chunk of joined ones; empty: the first.
     """
 
     n: int
@@ -210,6 +211,7 @@ class Passage:
     chunk_ids: tuple[int, ...]
     title: str = ""
     header_lines: int = 0
+    chunk_texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ragcli.datatypes import Action, Completion, LanguageModel, Passage
 from ragcli.errors import NoUsableAnswer
 from ragcli.generation.gate import Checks, Gate
-from ragcli.generation.grounding import foreign_values
+from ragcli.generation.grounding import chunk_of, foreign_values
 from ragcli.generation.prompt import Budget, Prompt, build_prompt, path_of
 from ragcli.generation.wording import language_of, mentions, wording
 
@@ -76,8 +76,9 @@ def answer(
     asking = _Asking(question, language, model, budget.room_for_answer, timeout, on_text)
     gate, completion = asking.attempt(prompt)
     attempts = 1
-    if not gate.text and completion.finish not in ("time", "cancelled"):
-        gate, completion = asking.attempt(prompt.asking_again(wording(language)["retry"]))
+    if not gate.text and asking.may_try_again(completion):
+        again = replace(asking, timeout=timeout - completion.total_s if timeout else None)
+        gate, completion = again.attempt(prompt.asking_again(wording(language)["retry"]))
         attempts = 2
     return _decided(gate, completion, prompt, language, attempts)
 
@@ -96,13 +97,19 @@ class _Asking:
     timeout: float | None
     on_text: Callable[[str], None] | None
 
+    def may_try_again(self, done: Completion) -> bool:
+        """Tell whether a second attempt is worth it: nobody stopped the first and time is left."""
+        if done.finish in ("time", "cancelled"):
+            return False
+        return not self.timeout or done.total_s * 2 < self.timeout
+
     def attempt(self, prompt: Prompt) -> tuple[Gate, Completion]:
         inside = bool(getattr(self.model, "opens_thought", False))
         gate = Gate(self.question, prompt.passages, self.language, self.on_text, inside)
         completion = self.model.complete(
             prompt.messages, max_tokens=self.max_tokens, timeout=self.timeout, on_text=gate.feed
         )
-        gate.finish()
+        gate.finish(whole=completion.finish == "stop")
         return gate, completion
 
 
@@ -136,8 +143,12 @@ def _decided(gate: Gate, completion: Completion, prompt: Prompt, language: str, 
         action = "not_found"
     elif gate.corrected:
         action = "correct"
-    chunks = tuple(passage.chunk_ids[0] for passage in cited if passage.chunk_ids)
+    chunks = tuple(_chunk(gate, passage) for passage in cited)
     return Answer(gate.text, action, chunks, completion, checks, cited, prompt, gate.retracted)
+
+
+def _chunk(gate: Gate, passage: Passage) -> int:
+    return chunk_of(passage, [sentence for sentence, cited in gate.said if passage.n in cited])
 
 
 def _cited(gate: Gate, prompt: Prompt) -> tuple[Passage, ...]:
@@ -154,5 +165,5 @@ def _listing(prompt: Prompt, language: str, completion: Completion, checks: Chec
         for n, passage in enumerate(cited, start=1)
     ]
     text = (words["listing"] + "".join(entries)).strip()
-    chunks = tuple(passage.chunk_ids[0] for passage in cited if passage.chunk_ids)
+    chunks = tuple(passage.chunk_ids[0] for passage in cited)
     return Answer(text, "answer", chunks, completion, checks, cited, prompt)

@@ -43,6 +43,7 @@ class Gate:
     inside_thought: bool = False
     numbering: Numbering = field(default_factory=Numbering)
     shown: list[str] = field(default_factory=list)
+    said: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
     raw: list[str] = field(default_factory=list)
     unsupported: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -70,9 +71,15 @@ class Gate:
             self._judge(self._held[: found.end()])
             self._held = self._held[found.end() :]
 
-    def finish(self) -> str:
-        """Take the end of the answer and return the whole of what may stay."""
+    def finish(self, *, whole: bool = True) -> str:
+        """Take the end of the answer and return all of it that may stay.
+
+        Where the model was stopped (`whole` is false) its last sentence may be cut within a number: it goes,
+        unless it is all there is.
+        """
         self._held += self._thoughts.finish()
+        if not whole and self.shown:
+            self._held = ""
         for line in self._held.splitlines(keepends=True):
             self._judge(line)
         self._held = ""
@@ -113,6 +120,7 @@ class Gate:
     def _show(self, bare: str, cited: tuple[int, ...]) -> None:
         text = self.numbering.marked(bare, cited)
         self.shown.append(text)
+        self.said.append((bare, cited))
         if self.on_text:
             self.on_text(text)
 
@@ -121,7 +129,7 @@ class Gate:
         self._thoughts.dropped_before = False
         self.retracted = self.retracted or bool(self.shown)
         self._held = ""
-        self.numbering, self.shown, self.raw = Numbering(), [], []
+        self.numbering, self.shown, self.said, self.raw = Numbering(), [], [], []
         self.unsupported, self.missing, self.refused, self.corrected = [], [], False, False
 
 

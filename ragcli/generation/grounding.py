@@ -99,6 +99,19 @@ def _by_words(sentence: str, cited: Sequence[int], passages: Sequence[Passage], 
     return Support(tuple(cited), weak=True)
 
 
+def chunk_of(passage: Passage, said: Sequence[str]) -> int:
+    """Return the chunk of a passage that holds most of what was said from it."""
+    if len(passage.chunk_texts) != len(passage.chunk_ids):
+        return passage.chunk_ids[0]
+    wanted, words = numbers("\n".join(said)), units("\n".join(said))
+
+    def worth(text: str) -> tuple[int, int]:
+        return len(wanted & written_numbers(text)), len(words & units(text))
+
+    best = max(range(len(passage.chunk_ids)), key=lambda i: worth(passage.chunk_texts[i]))
+    return passage.chunk_ids[best]
+
+
 def overlap(sentence: str, passage: Passage) -> float:
     """Return the share of a sentence's units that stand in a passage or its path, 0 to 1."""
     mine = units(sentence)

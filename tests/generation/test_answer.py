@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
+from ragcli.datatypes import Passage
 from ragcli.errors import NoUsableAnswer
 from ragcli.generation.answer import answer
 from ragcli.generation.wording import wording
@@ -139,3 +142,32 @@ def test_garbage_never_ends_in_a_traceback(scripted, shown, mode):
         assert len(model.prompts) == 2
     else:
         assert said.action == "not_found"
+
+
+def test_a_joined_passage_is_cited_by_the_chunk_that_tells(scripted):
+    texts = ("负载是 3 公斤。", "续航 8 小时。")
+    joined = Passage(1, "云台.txt", (), "".join(texts), (11, 12), chunk_texts=texts)
+    assert answer("续航？", [joined], model=scripted("续航 8 小时。")).citations == (12,)
+    assert answer("负载？", [joined], model=scripted("负载是 3 公斤。")).citations == (11,)
+
+
+def test_a_sentence_that_was_cut_off_goes(scripted, shown):
+    said = answer("负载和续航？", shown, model=scripted("负载是 3 公斤。续航 8", finish="length"))
+    assert said.text == "负载是 3 公斤 [1]。"
+
+
+def test_the_second_attempt_has_what_is_left_of_the_time(scripted, shown):
+    model = scripted("负载是 55 公斤。")
+    limits: list[float | None] = []
+    complete = model.complete
+
+    def slow(messages, *, timeout=None, **more):
+        limits.append(timeout)
+        return replace(complete(messages, timeout=timeout, **more), total_s=4.0)
+
+    model.complete = slow
+    answer("负载？", shown, model=model, timeout=10.0)
+    assert limits == [10.0, 6.0]
+    limits.clear()
+    answer("负载？", shown, model=model, timeout=7.0)
+    assert limits == [7.0]
