@@ -1,21 +1,25 @@
-"""What a score means in this base: cosines and word overlap put on one scale from 0 to 1.
+"""What a score means in this base: the strength of evidence put on a scale from 0 to 1.
 
 With a small embedder every cosine lies between 0.75 and 0.9, in each base differently. So a base is measured
-once, when it is indexed: its mean vector and the spread of cosines around it say what an unrelated passage
-looks like, and evidence is counted from there. Nothing here ranks.
+once, when it is indexed: its mean vector says how near any query is to an average passage, and questions that
+it doesn't answer say how strong evidence looks by chance. Nothing here ranks.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ragcli.datatypes import StoredChunk
 from ragcli.retrieval.dense import DenseIndex
+from ragcli.retrieval.evidence import candidate_of, facts, view
 from ragcli.retrieval.lexical import LexicalIndex
-from ragcli.retrieval.terms import Fold
+from ragcli.retrieval.rank import RankWeights, strength
+from ragcli.retrieval.terms import Fold, has_wide
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,25 +27,47 @@ if TYPE_CHECKING:
 
     from ragcli.datatypes import Vectors
 
-_SAMPLE = 2000
-_SEED = 7
+_ASKED = 40
+_LOOKED_AT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """How strong the best evidence for unrelated questions is: the middle, and the distance to the upper tail."""
+
+    middle: float = 0.9
+    spread: float = 0.35
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What an unrelated passage looks like in one base: plain numbers, kept as JSON.
+    """What one base looks like to a question that it doesn't answer: plain numbers, kept as JSON.
 
-    `mean` is the mean vector; `spread` the standard deviation of cosines between the base's own chunks and
-    a random other one, once each chunk's mean is taken off.
+    `mean` is the base's mean vector; `chance` is measured for questions in each language, by its code.
     """
 
     mean: tuple[float, ...] = ()
-    spread: float = 0.03
     total: int = 0
+    chance: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def expected(self, vector: Vectors) -> float:
         """Return the cosine of a query with an average passage of the base."""
         return sum(a * float(b) for a, b in zip(self.mean, vector.reshape(-1), strict=False))
+
+    def probability(self, question: str, found: float) -> float:
+        """Return where a strength of evidence lies between chance (towards 0) and certainty (towards 1)."""
+        chance = Chance(**self.chance.get(language_of(question), {}))
+        return 1.0 / (1.0 + math.exp(-STEEPNESS * (found - chance.middle - MARGIN * chance.spread)))
+
+
+# One spread is the distance from the middle of chance to its 95th percentile.
+MARGIN = 1.3
+STEEPNESS = 4.0
+
+
+def language_of(question: str) -> str:
+    """Return the language that a question counts under: zh where it holds a character of a wide script."""
+    return "zh" if has_wide(question) else "en"
 
 
 def calibrate(
@@ -51,35 +77,54 @@ def calibrate(
     vectors: NDArray[np.float32],
     fetch: Callable[[Sequence[int]], Sequence[StoredChunk]],
     fold: Fold,
+    embed_query: Callable[[str], Vectors] | None = None,
 ) -> Calibration:
-    """Measure a base that was just indexed."""
-    import numpy as np
-
+    """Measure a base that was just indexed; without `embed_query` chance is taken to be as elsewhere."""
     if not len(ids):
         return Calibration()
-    picked = np.random.default_rng(_SEED).permutation(len(ids))[:_SAMPLE]
-    sample = vectors[picked]
-    mean = vectors.mean(axis=0)
-    centred = sample @ sample.T - (sample @ mean)[:, None]
-    np.fill_diagonal(centred, np.nan)
-    spread = float(np.nanstd(centred)) if len(sample) > 2 else 0.03
-    return Calibration(tuple(float(x) for x in mean), max(spread, 0.005), len(ids))
+    bare = Calibration(tuple(float(x) for x in vectors.mean(axis=0)), len(ids))
+    if embed_query is None:
+        return bare
+    chance = {
+        language: _measured(
+            [best_strength(q, embed_query(q), dense, lexical, fetch, fold, bare) for q in questions]
+        )
+        for language, questions in unrelated().items()
+    }
+    return Calibration(bare.mean, bare.total, chance)
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What speaks for a passage: cosine deviations, the share of the query's terms, and what it lacks."""
-
-    deviation: float
-    coverage: float
-    missing: bool
+def unrelated() -> dict[str, list[str]]:
+    """Return questions from all walks of life, by language."""
+    data = tomllib.loads(files("ragcli.retrieval").joinpath("data/unrelated.toml").read_text("utf-8"))
+    return {language: list(questions)[:_ASKED] for language, questions in data.items()}
 
 
-def probability(evidence: Evidence) -> float:
-    """Return how likely a passage with this evidence bears on the query, from 0 to 1."""
-    x = (
-        0.9 * (evidence.deviation - 2.2)
-        + 6.0 * (evidence.coverage - 0.35)
-        - (6.0 if evidence.missing else 0.0)
+def best_strength(
+    question: str,
+    vector: Vectors,
+    dense: DenseIndex,
+    lexical: LexicalIndex,
+    fetch: Callable[[Sequence[int]], Sequence[StoredChunk]],
+    fold: Fold,
+    calibration: Calibration,
+) -> float:
+    """Return the strength of the best evidence that a base holds for a question."""
+    cosines = dict(dense.search(vector, _LOOKED_AT * 5))
+    first = list(
+        dict.fromkeys([*list(cosines)[:_LOOKED_AT], *(n for n, _ in lexical.search(question, _LOOKED_AT))])
     )
-    return 1.0 / (1.0 + math.exp(-x))
+    query = view(question, fold, lexical.frequency, lexical.total)
+    base, lowest = calibration.expected(vector), min(cosines.values())
+    return max(
+        strength(
+            facts(query, candidate_of(stored, 0.0, fold)), cosines.get(chunk, lowest) - base, RankWeights()
+        )
+        for chunk, stored in zip(first, fetch(first), strict=True)
+    )
+
+
+def _measured(strengths: Sequence[float]) -> dict[str, float]:
+    ordered = sorted(strengths)
+    middle = ordered[len(ordered) // 2]
+    return {"middle": middle, "spread": max(0.1, ordered[int(len(ordered) * 0.95)] - middle)}

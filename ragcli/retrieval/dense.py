@@ -119,7 +119,8 @@ class DenseIndex:
             self._index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
         except RuntimeError as err:
             raise Damaged("damaged_index", path=path) from err
-        self._faiss = faiss
+        # One query at a time gains nothing from more threads, and loses much where the cores are busy.
+        faiss.omp_set_num_threads(1)
 
     @property
     def dimension(self) -> int:

@@ -44,6 +44,7 @@ class Facts:
     """
 
     coverage: float
+    body: float
     path: float
     near: float
     names: float
@@ -62,13 +63,18 @@ def view(text: str, fold: Fold, frequency: Callable[[str], int], total: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A fetched chunk with its fused score (0 to 1, the best 1), its folded text and what stands over it."""
+    """A fetched chunk, its folded text and what stands over it.
+
+    `fused` is its score in the first stage, the best 1; `deviation` the distance of its cosine with the
+    query from that of an average passage.
+    """
 
     stored: StoredChunk
     fused: float
     text: str
     values: frozenset[str]
     path: frozenset[str]
+    deviation: float = 0.0
 
 
 def candidate_of(stored: StoredChunk, fused: float, fold: Fold) -> Candidate:
@@ -85,6 +91,7 @@ def facts(query: QueryView, candidate: Candidate) -> Facts:
     everywhere = held | (candidate.path & query.terms.keys())
     return Facts(
         coverage=_share(query.terms, everywhere),
+        body=_share(query.terms, held),
         path=_share(query.terms, candidate.path),
         near=_near(query.terms, held, candidate.text),
         names=_part(query.names, everywhere),

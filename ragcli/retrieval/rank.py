@@ -1,4 +1,4 @@
-"""The default reranker: what a candidate's own words say, weighed over the first thirty.
+"""The default reranker: how strong the evidence for a candidate is, by meaning and by its own words.
 
 Cheap on purpose: terms, names, numbers and the path are looked up in text that was fetched anyway. Models
 that judge pairs stand in adapters of their own and keep the same protocol.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ragcli.retrieval.evidence import Candidate, QueryView, facts
+from ragcli.retrieval.evidence import Candidate, Facts, QueryView, facts
 
 
 class Reranker(Protocol):
@@ -26,19 +26,35 @@ class Reranker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RankWeights:
-    """How much each kind of evidence counts beside the fused score, whose best is 1."""
+    """How much each kind of evidence counts; the figures behind them are in docs/retrieval.md.
 
-    coverage: float = 0.6
-    path: float = 0.3
-    near: float = 0.4
-    names: float = 0.3
-    numbers: float = 0.2
-    sibling: float = 0.5
+    `deviation` is a cosine's distance from that of an average passage; 0.05 of it, a good part of what sets
+    the right passage apart, weighs as much as all of the query's words.
+    """
+
+    deviation: float = 20.0
+    coverage: float = 1.0
+    near: float = 0.0
+    path: float = 0.0
+    numbers: float = 0.0
+    sibling: float = 0.0
+
+
+def strength(found: Facts, deviation: float, weights: RankWeights) -> float:
+    """Return how strong the evidence for a passage is: a weighted sum of what was found."""
+    return (
+        weights.deviation * deviation
+        + weights.coverage * found.coverage
+        + weights.near * found.near
+        + weights.path * found.path
+        + weights.numbers * found.numbers
+        - weights.sibling * found.sibling
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class WordReranker:
-    """The default: the fused score, and what the candidate's words add to it."""
+    """The default: the strength of the evidence by meaning and by words."""
 
     weights: RankWeights = field(default_factory=RankWeights)
 
@@ -48,16 +64,5 @@ class WordReranker:
         return "words"
 
     def rerank(self, query: QueryView, candidates: Sequence[Candidate]) -> list[float]:
-        """Return the fused score with what the words add."""
-        return [candidate.fused + self._words(query, candidate) for candidate in candidates]
-
-    def _words(self, query: QueryView, candidate: Candidate) -> float:
-        found, w = facts(query, candidate), self.weights
-        return (
-            w.coverage * found.coverage
-            + w.path * found.path
-            + w.near * found.near
-            + w.names * found.names
-            + w.numbers * found.numbers
-            - w.sibling * found.sibling
-        )
+        """Return the strength of the evidence for each candidate."""
+        return [strength(facts(query, item), item.deviation, self.weights) for item in candidates]

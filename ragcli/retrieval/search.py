@@ -12,17 +12,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from ragcli.datatypes import Hit, StoredChunk
-from ragcli.retrieval.calibration import Calibration, Evidence, probability
+from ragcli.retrieval.calibration import Calibration
 from ragcli.retrieval.evidence import Candidate, QueryView, candidate_of, facts, view
 from ragcli.retrieval.filters import Filters, factor, narrows, reason_to_drop
 from ragcli.retrieval.fusion import Ranking, reciprocal_rank
-from ragcli.retrieval.rank import Reranker, WordReranker
+from ragcli.retrieval.rank import RankWeights, Reranker, WordReranker, strength
 from ragcli.retrieval.similar import copies_last
 from ragcli.retrieval.terms import Fold
 
 if TYPE_CHECKING:
     from ragcli.datatypes import Vectors
     from ragcli.retrieval.dense import DenseIndex
+
+# A model or chapter that the question names and the base never does: what is found is about another one.
+UNKNOWN_NAME = 1.0
 
 Fetch = Callable[[Sequence[int]], Sequence[StoredChunk]]
 
@@ -58,6 +61,7 @@ class SearchOptions:
     lexical_weight: float = 1.0
     first_query_weight: float = 1.0
     calibration: Calibration = field(default_factory=Calibration)
+    weights: RankWeights = field(default_factory=RankWeights)
     reranker: Reranker = field(default_factory=WordReranker)
 
 
@@ -97,8 +101,8 @@ def search(
     fetched = clock()
     views = [view(query, fold, lexical.frequency, lexical.total) for query in queries]
     scored = [
-        score_for(view, vector, candidates, rankings, options)
-        for view, vector in zip(views, vectors, strict=True)
+        score_for(view, vector, candidates, rankings[2 * n : 2 * n + 2], options)
+        for n, (view, vector) in enumerate(zip(views, vectors, strict=True))
     ]
     hits = merge(scored, candidates, filters, fold)
     order = copies_last([fold(hit.stored.chunk.text) for hit in hits])
@@ -121,10 +125,8 @@ def first_stage(
     rankings = []
     for number, (query, vector) in enumerate(zip(queries, vectors, strict=True)):
         weight = options.first_query_weight if number == 0 and len(queries) > 1 else 1.0
-        rankings.append(Ranking(f"dense{number}", dense.search(vector, depth), options.dense_weight * weight))
-        rankings.append(
-            Ranking(f"lexical{number}", lexical.search(query, depth), options.lexical_weight * weight)
-        )
+        rankings.append(Ranking("dense", dense.search(vector, depth), options.dense_weight * weight))
+        rankings.append(Ranking("lexical", lexical.search(query, depth), options.lexical_weight * weight))
     return rankings
 
 
@@ -155,30 +157,40 @@ def score_for(
     options: SearchOptions,
 ) -> list[Hit]:
     """Return every candidate as a hit for one query."""
-    ranks = options.reranker.rerank(query, candidates)
-    cosines = {chunk: score for r in rankings if r.name.startswith("dense") for chunk, score in r.hits}
-    words = {chunk: score for r in rankings if r.name.startswith("lexical") for chunk, score in r.hits}
     base = options.calibration.expected(vector)
+    cosines = found_by("dense", rankings)
+    words = found_by("lexical", rankings)
+    # What the dense search didn't reach is no nearer than the last that it did.
+    lowest = min(cosines.values(), default=base)
+    near = [replace(item, deviation=cosines.get(id_of(item), lowest) - base) for item in candidates]
+    ranks = options.reranker.rerank(query, near)
     hits = []
-    for candidate, rank in zip(candidates, ranks, strict=True):
-        chunk = candidate.stored.chunk.chunk_id
-        found = facts(query, candidate)
-        cosine = cosines.get(chunk, base)
-        deviation = (cosine - base) / options.calibration.spread
+    for item, rank in zip(near, ranks, strict=True):
+        found = facts(query, item)
+        evidence = strength(found, item.deviation, options.weights) - UNKNOWN_NAME * bool(query.unknown)
         scores = {
-            "dense": cosine,
-            "lexical": words.get(chunk, 0.0),
-            "fused": candidate.fused,
-            options.reranker.name: rank,
+            "dense": item.deviation + base,
+            "lexical": words.get(id_of(item), 0.0),
+            "fused": item.fused,
             "rank": rank,
-            "deviation": deviation,
+            "deviation": item.deviation,
             "coverage": found.coverage,
             "near": found.near,
             "path": found.path,
+            "strength": evidence,
         }
-        evidence = Evidence(deviation, found.coverage, missing=bool(query.unknown))
-        hits.append(Hit(candidate.stored, probability(evidence), scores))
+        hits.append(Hit(item.stored, options.calibration.probability(query.text, evidence), scores))
     return hits
+
+
+def found_by(name: str, rankings: Sequence[Ranking]) -> dict[int, float]:
+    """Return what one kind of search found for one query, by chunk."""
+    return {chunk: score for ranking in rankings if ranking.name == name for chunk, score in ranking.hits}
+
+
+def id_of(candidate: Candidate) -> int:
+    """Return a candidate's chunk id."""
+    return candidate.stored.chunk.chunk_id
 
 
 def merge(

@@ -74,10 +74,15 @@ def query_terms(text: str, fold: Fold) -> list[str]:
     """
     folded = fold(text)
     stop = words().stop
-    if _IS_WIDE.search(folded):  # the A of A系列 is no article
+    if has_wide(folded):  # the A of A系列 is no article
         stop = frozenset(word for word in stop if len(word) > 1)
     found = [term for term in _terms(folded, asking=True) if term not in stop]
     return list(dict.fromkeys(found or _terms(folded, asking=False)))
+
+
+def has_wide(text: str) -> bool:
+    """Return whether a text holds a character of a script without blanks between words."""
+    return _IS_WIDE.search(text) is not None
 
 
 def value_terms(folded: str) -> list[str]:
