@@ -35,6 +35,7 @@ class TurnDone:
     files: tuple[str, ...] = ()
     rejected: tuple[int, ...] = ()
     named_after: tuple[Entity, ...] = ()
+    named_beside: tuple[Entity, ...] = ()
     focus_hits: tuple[Entity, ...] = ()
     pending: Pending | None = None
     facts: tuple[Fact, ...] = ()
@@ -111,7 +112,10 @@ def _retrieval(layer: RetrievalLayer, event: TurnDone, number: int) -> Retrieval
     for entity in reversed(event.focus_hits):
         if not event.turn.entities:
             focus = push(focus, Focus(entity, number, "hits"))
-    for entity in reversed(event.turn.entities):
+    current = event.turn.entities or tuple(old.entity for old in focus[:1])
+    for entity in event.named_beside:
+        focus = push(focus, Focus(entity, number, "assistant"))
+    for entity in reversed(current):
         focus = push(focus, Focus(entity, number, "user"))
     for entity in event.named_after:
         focus = push(focus, Focus(entity, number, "assistant"))

@@ -12,7 +12,7 @@ from typing import Literal
 
 from ragcli.dialogue.linking import Lexicon, Mention, mentions
 from ragcli.dialogue.state import DialogueState, Entity
-from ragcli.dialogue.wording import ENDS, content, outside, quotations, strip_fillers
+from ragcli.dialogue.wording import ENDS, asking_clause, asks, content, outside, quotations, strip_fillers
 from ragcli.dialogue.words import Words, language_of, words_of
 
 Kind = Literal[
@@ -20,10 +20,15 @@ Kind = Literal[
 ]
 _SHORT = 5
 _OWN = 5
+_HOME = 5
+_FEW = 1
 _REPLY = 16
-_ASKS = re.compile(
-    r"[?？]|吗|呢|什么|啥|怎么|怎样|如何|为何|多少|多久|多[大长高重快]|几|哪|谁|是否|能不|是不是|有没有|可不可"
+
+_DEFINES = re.compile(r"(?:what|who) (?:is|are|was|were) (?:an? )?(?!the )[\w-]+(?: [\w-]+)?$|define \S+$")
+_STRONG = re.compile(
+    r"多少钱|在哪|哪里|哪儿|什么时候|啥时候|多久|多长时间|谁|为什么|为啥|几点|几号|哪[年天]|是什么|好不好|怎么样"
 )
+_HOW = re.compile("怎样|怎么|如何|为什么|为何")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,15 @@ def judge(query: str, state: DialogueState, lexicon: Lexicon) -> GateVerdict:
     if steer:
         return steer
     named = mentions(text, lexicon, near(state))
-    return (_judge_zh if words.language == "zh" else _judge_en)(text, state, named, words)
+    if words.language == "en":
+        return _judge_en(text, named, words)
+    return _judge_zh(text, state, named, lexicon)
+
+
+def _pinned(state: DialogueState, lexicon: Lexicon) -> bool:
+    """Say whether the running thing has siblings in other files, so that its name decides between files."""
+    focus = near(state)[:1]
+    return any(set(kin.files) - set(entity.files) for entity in focus for kin in lexicon.siblings(entity))
 
 
 def _small(text: str, words: Words) -> GateVerdict | None:
@@ -91,8 +104,8 @@ def _is_reply(text: str, state: DialogueState, lexicon: Lexicon) -> bool:
     labels = tuple(choice.entity for choice in pending.choices)
     named = mentions(text, lexicon, labels)
     rest = content(_without(text, named))
-    asks = _ASKS.search(text) if words.language == "zh" else text.endswith("?")
-    return not asks and (bool(named) or len("".join(rest)) <= _SHORT * 2)
+    asking = asks(text) if words.language == "zh" else text.endswith("?")
+    return not asking and (bool(named) or len("".join(rest)) <= _SHORT * 2)
 
 
 def _steering(text: str, words: Words) -> GateVerdict | None:
@@ -131,7 +144,12 @@ def pointer(text: str, named: tuple[Mention, ...]) -> re.Match[str] | None:
     words = words_of(language_of(text))
     aside = [*quotations(text), *(match.span() for match in words.findall("not_pointing", text))]
     first_anchor = min((mention.end for mention in named if mention.anchors), default=len(text))
-    found = [match for match in words.findall("demonstratives", text) if outside(aside, match)]
+    ends = {mention.end for mention in named if mention.anchors}
+    found = [
+        match
+        for match in words.findall("demonstratives", text)
+        if outside(aside, match) and not ends & {match.start(), match.start() - 1}
+    ]
     for match in words.findall("pronouns", text):
         if outside(aside, match) and match.start() < first_anchor:
             found.append(match)
@@ -142,26 +160,29 @@ def pointer(text: str, named: tuple[Mention, ...]) -> re.Match[str] | None:
 
 def _pointed(text: str) -> list[re.Match[str]]:
     nouns = "|".join(words_of("zh").lists["pointed_nouns"])
-    return list(re.finditer(rf"(?<!应)(?:该|此|本)(?=(?:{nouns}))|(?<![与尤极])其(?![他它中实余次])", text))
+    return list(re.finditer(rf"(?<!应)(?:该|此)(?=(?:{nouns}))|(?<![与尤极])其(?![他它中实余次])", text))
 
 
-def _judge_zh(text: str, state: DialogueState, named: tuple[Mention, ...], words: Words) -> GateVerdict:
+def _judge_zh(text: str, state: DialogueState, named: tuple[Mention, ...], lexicon: Lexicon) -> GateVerdict:
+    words = words_of("zh")
     anchors = [mention for mention in named if mention.anchors]
     rest = "".join(content(_without(text, tuple(anchors))))
     pointing = pointer(text, named)
-    if pointing and not _leading_na(pointing, text):
+    inside = bool(anchors) and anchors[0].start < (pointing.start() if pointing else 0) and len(rest) >= _OWN
+    if pointing and not inside and not _leading_na(pointing, text):
         return GateVerdict(False, (f"points back: {pointing.group()}",), "dependent")
-    asks = _ASKS.search(_without(text, named).replace("呢", ""))
-    if anchors and not rest and (not asks or words.ends("ellipsis_ends", text)):
+    asking = asks(_without(text, named))
+    if anchors and not rest and not _STRONG.search(text):
         return GateVerdict(False, ("names a thing and asks nothing of it",), "switch")
-    if words.ends("ellipsis_ends", text) and not asks:
+    if words.ends("ellipsis_ends", text) and not asking:
         return GateVerdict(False, ("no predicate",), "dependent")
     if anchors:
         same = words.find("same_measure", text)
         if same and len(rest) < _OWN:
             return GateVerdict(False, (f"leaves the measure unsaid: {same.group()}",), "dependent")
         return GateVerdict(True, (f"names {anchors[0].entity.name}",), "complete")
-    return _unanchored_zh(text, rest, state, named, words)
+    clause = asking_clause(text)
+    return _unanchored_zh(clause, "".join(content(clause)), state, named, lexicon)
 
 
 def _leading_na(pointing: re.Match[str], text: str) -> bool:
@@ -170,16 +191,30 @@ def _leading_na(pointing: re.Match[str], text: str) -> bool:
 
 
 def _unanchored_zh(
-    text: str, rest: str, state: DialogueState, named: tuple[Mention, ...], words: Words
+    text: str, rest: str, state: DialogueState, named: tuple[Mention, ...], lexicon: Lexicon
 ) -> GateVerdict:
+    words = words_of("zh")
     if words.has("bare_questions", text) or not rest:
         return GateVerdict(False, ("no subject",), "dependent")
     running = {file for entity in near(state)[:2] for file in entity.files} | set(state.retrieval.files[:1])
     at_home = [mention for mention in named if running & set(mention.entity.files)]
-    if at_home:
+    if at_home and (len(rest) <= _HOME or _pinned(state, lexicon)):
         return GateVerdict(False, (f"about the running subject: {at_home[0].surface}",), "dependent")
-    if named and all(mention.entity.files for mention in named) and running:
+    sides = [mention for mention in named if lexicon.common(mention.entity)]
+    if sides and len(rest) <= 2 * _SHORT:
+        return GateVerdict(False, (f"a side of something: {sides[0].surface}",), "dependent")
+    if named and not sides and all(mention.entity.files for mention in named) and running:
         return GateVerdict(True, (f"about something else: {named[0].surface}",), "complete")
+    if at_home:
+        return GateVerdict(True, (f"names a subject of its own: {at_home[0].surface}",), "complete")
+    owner = words.find("relational", text)
+    if owner and text[owner.start() - 1 : owner.start()] != "的" and len(rest) <= 2 * _SHORT:
+        return GateVerdict(False, (f"does not say of what: {owner.group()}",), "dependent")
+    asking = asks(text)
+    if not asking and len(rest) <= 2 * _SHORT:
+        return GateVerdict(False, ("asks nothing",), "dependent")
+    if words.starts("subjectless_starts", text) and len(rest) <= (_SHORT if _HOW.match(text) else 2 * _SHORT):
+        return GateVerdict(False, ("no subject",), "dependent")
     if words.starts("continuations", text) and len(rest) <= 2 * _SHORT:
         return GateVerdict(False, (f"goes on: {words.starts('continuations', text)}",), "dependent")
     kind = words.find("kind_nouns", text)
@@ -190,11 +225,11 @@ def _unanchored_zh(
     return GateVerdict(True, ("has a subject and a predicate of its own",), "complete")
 
 
-def _judge_en(text: str, state: DialogueState, named: tuple[Mention, ...], words: Words) -> GateVerdict:
+def _judge_en(text: str, named: tuple[Mention, ...], words: Words) -> GateVerdict:
     low = text.lower().strip(ENDS)
-    rest = content(_without(text, named))
+    anchors = tuple(mention for mention in named if mention.anchors)
+    rest = content(_without(text, anchors))
     own = [word for word in rest if word.lower() not in words.lists["relational"]]
-    anchors = [mention for mention in named if mention.anchors]
     if words.has("bare_questions", low):
         return GateVerdict(False, ("no subject",), "dependent")
     pointing = pointer(text, named)
@@ -203,10 +238,12 @@ def _judge_en(text: str, state: DialogueState, named: tuple[Mention, ...], words
     lead = words.starts("continuations", low)
     if anchors and not rest:
         return GateVerdict(False, ("names a thing and asks nothing of it",), "switch")
-    if lead and len(own) + len(anchors) <= 2:
+    if lead and len(own) + len(anchors) <= 3:
         return GateVerdict(False, (f"goes on: {lead}",), "dependent")
-    if not anchors and not own:
-        return GateVerdict(False, ("no subject",), "dependent")
+    if _DEFINES.match(low) and own:
+        return GateVerdict(True, ("asks what something is",), "complete")
+    if not anchors and len(own) <= _FEW and not any(word[0].isupper() or word[0].isdigit() for word in own):
+        return GateVerdict(False, ("too few words of its own",), "dependent")
     return GateVerdict(True, ("has a subject and a predicate of its own",), "complete")
 
 

@@ -22,6 +22,10 @@ _CODE = re.compile(
 _UNITS = "元块角分天日号月年岁点小时秒周次级层栋幢楼平米米升克度人个杯本册张页条档位期寸瓦伏安兆折倍支台%％℃"
 _BEFORE_NUMBER = re.compile(r"[A-Za-z\d.]$")
 _AFTER_NUMBER = re.compile(rf"^(?:[A-Za-z\d.:/]|\s*[{_UNITS}])")
+_LONGEST_QUOTED = 40
+_FEW_FILES = 3
+_BARE = 4
+_BRACKETED = re.compile(r"\s*[(（][^()（）]*[)）]\s*")
 ANCHORS = frozenset({"name", "quoted", "code", "topic"})
 
 
@@ -51,9 +55,11 @@ class Lexicon:
 
     terms: tuple[Term, ...]
     surfaces: Mapping[str, tuple[int, ...]]
+    titles: Mapping[str, tuple[int, ...]]
     tails: Mapping[str, tuple[int, ...]]
     families: Mapping[str, tuple[int, ...]]
     longest: int
+    files: int
     fold: Fold
 
     def entity(self, place: int) -> Entity:
@@ -75,6 +81,10 @@ class Lexicon:
     def _families_of(self, place: int) -> Iterable[str]:
         return (family for family, members in self.families.items() if place in members)
 
+    def common(self, entity: Entity) -> bool:
+        """Say whether so many files have a term that it names a side of things and no thing."""
+        return len(entity.files) > max(_FEW_FILES, self.files // 20)
+
     def knows(self, text: str) -> bool:
         """Say whether the whole text is a name or a term of the base."""
         return squash(text, self.fold).text in self.surfaces
@@ -85,10 +95,13 @@ def build_lexicon(vocabulary: Vocabulary, fold: Fold) -> Lexicon:
     surfaces: dict[str, dict[int, None]] = defaultdict(dict)
     tails: dict[str, dict[int, None]] = defaultdict(dict)
     families: dict[str, dict[int, None]] = defaultdict(dict)
+    titles: dict[str, dict[int, None]] = defaultdict(dict)
     for place, term in enumerate(vocabulary.terms):
-        for surface in (term.text, *term.aliases):
+        for surface in (term.text, *_unbracketed(term), *term.aliases):
             key = squash(surface, fold).text
-            if key:
+            if term.kind == "name":
+                titles[squash(_BRACKETED.sub("", surface), fold).text][place] = None
+            if key and not key.isdigit() and (term.kind == "name" or len(key) > 1):
                 surfaces[key][place] = None
         numbered = _NUMBERED.match(squash(term.text, fold).text)
         if numbered and term.kind == "name":
@@ -101,11 +114,19 @@ def build_lexicon(vocabulary: Vocabulary, fold: Fold) -> Lexicon:
     return Lexicon(
         terms=vocabulary.terms,
         surfaces={key: tuple(places) for key, places in surfaces.items()},
+        titles={key: tuple(places) for key, places in titles.items()},
         tails={key: tuple(places) for key, places in tails.items()},
         families={key: tuple(places) for key, places in families.items() if len(places) > 1},
         longest=max((len(key) for key in surfaces), default=0),
+        files=len({file for term in vocabulary.terms for file in term.files}),
         fold=fold,
     )
+
+
+def _unbracketed(term: Term) -> tuple[str, ...]:
+    """Return a name without its bracketed part, where enough is left not to be a common word."""
+    bare = _BRACKETED.sub("", term.text)
+    return (bare,) if term.kind == "name" and bare != term.text and len(bare) >= _BARE else ()
 
 
 def mentions(text: str, lexicon: Lexicon, near: tuple[Entity, ...] = ()) -> tuple[Mention, ...]:
@@ -114,7 +135,12 @@ def mentions(text: str, lexicon: Lexicon, near: tuple[Entity, ...] = ()) -> tupl
     `near` are the entities that the conversation is about, newest first: they decide between equals and
     let a bare number stand for a sibling.
     """
-    found = [*_known(text, lexicon, near), *_quoted(text), *_codes(text), *_numbers(text, lexicon, near)]
+    found = [
+        *_quoted(text, lexicon, near),
+        *_known(text, lexicon, near),
+        *_codes(text),
+        *_numbers(text, lexicon, near),
+    ]
     taken: list[Mention] = []
     for mention in found:
         if not any(mention.start < other.end and other.start < mention.end for other in taken):
@@ -170,11 +196,16 @@ def _ranked(entities: Iterable[Entity], near: tuple[Entity, ...]) -> tuple[Entit
     return tuple(sorted(entities, key=rank))
 
 
-def _quoted(text: str) -> list[Mention]:
-    return [
-        Mention(start, end, text[start:end], (Entity(text[start + 1 : end - 1], "quoted"),))
-        for start, end in quotations(text)
-    ]
+def _quoted(text: str, lexicon: Lexicon, near: tuple[Entity, ...]) -> list[Mention]:
+    out = []
+    for start, end in quotations(text):
+        name = text[start + 1 : end - 1]
+        places = lexicon.titles.get(squash(_BRACKETED.sub("", name), lexicon.fold).text, ())
+        known = _ranked((lexicon.entity(place) for place in places), near)
+        short = end - start <= _LONGEST_QUOTED and (text[start] == "《" or len(name.split()) <= 4)
+        if known or short:
+            out.append(Mention(start, end, text[start:end], known or (Entity(name, "quoted"),)))
+    return out
 
 
 def _codes(text: str) -> list[Mention]:
@@ -190,10 +221,16 @@ def _numbers(text: str, lexicon: Lexicon, near: tuple[Entity, ...]) -> list[Ment
             continue
         places = lexicon.tails.get(lexicon.fold(match.group()), ())
         entities = [lexicon.entity(place) for place in places]
-        kin = [e for e in entities if e.name in names or names & {s.name for s in lexicon.siblings(e)}]
+        kin = [e for e in entities if _kin(e, near, names, lexicon)]
         if kin or len(entities) == 1:
             out.append(Mention(*match.span(), match.group(), tuple(kin or entities)))
     return out
+
+
+def _kin(entity: Entity, near: tuple[Entity, ...], names: set[str], lexicon: Lexicon) -> bool:
+    beside = {file for one in near for file in one.files}
+    related = {entity.name, *(sibling.name for sibling in lexicon.siblings(entity))}
+    return bool(names & related) or bool(beside & set(entity.files))
 
 
 def latin_names(text: str) -> tuple[str, ...]:

@@ -10,6 +10,9 @@ from ragcli.dialogue.events import TurnDone
 from ragcli.dialogue.linking import Lexicon, mentions
 from ragcli.dialogue.reading import Reading
 from ragcli.dialogue.state import DialogueState, Entity, Pending, Task, Turn
+from ragcli.dialogue.words import language_of, words_of
+
+_ANSWERED = ("answer", "correct")
 
 
 def turn_done(
@@ -34,6 +37,7 @@ def turn_done(
         content=reading.content,
         kind=reading.verdict.kind,
     )
+    taking_over, beside = named_by_answer(answer, reading, lexicon) if action in _ANSWERED else ((), ())
     files = tuple(dict.fromkeys(hit.stored.file for hit in hits[:3]))
     return TurnDone(
         turn=turn,
@@ -43,9 +47,8 @@ def turn_done(
         cited_ids=tuple(cited_ids),
         files=files,
         rejected=reading.wishes.rejected,
-        named_after=named_by_answer(answer, state, reading, lexicon)
-        if action in ("answer", "correct")
-        else (),
+        named_after=taking_over,
+        named_beside=beside,
         pending=pending,
     )
 
@@ -63,13 +66,21 @@ def _task(state: DialogueState, reading: Reading, action: str) -> Task:
 
 
 def named_by_answer(
-    answer: str, state: DialogueState, reading: Reading, lexicon: Lexicon
-) -> tuple[Entity, ...]:
-    """Return the one thing that an answer brings up new; of several, none takes over."""
+    answer: str, reading: Reading, lexicon: Lexicon
+) -> tuple[tuple[Entity, ...], tuple[Entity, ...]]:
+    """Return what an answer hands the conversation over to, and what else it names.
+
+    One new thing that is brought up as a thing (附近还有…, 推荐…) takes over; one that is only a value of
+    what was asked, or one of several, is just remembered below it.
+    """
     known = {entity.name for entity in reading.entities}
-    new = [m.entity for m in mentions(answer, lexicon) if m.anchors and m.entity.name not in known]
-    unique = tuple(dict.fromkeys(new))
-    return unique if len(unique) == 1 else ()
+    found = [m for m in mentions(answer, lexicon, reading.entities) if m.entity.kind in ("name", "quoted")]
+    new = tuple(dict.fromkeys(m.entity for m in found if m.entity.name not in known))
+    words = words_of(language_of(answer or reading.query))
+    if len(new) != 1:
+        return (), new[:2]
+    asked = not reading.entities or words.find("introductions", reading.query)
+    return (new, ()) if asked or words.find("introductions", answer) else ((), new)
 
 
 def without_answer(event: TurnDone) -> TurnDone:

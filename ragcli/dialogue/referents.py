@@ -33,6 +33,13 @@ def resolve(text: str, state: DialogueState, lexicon: Lexicon, named: tuple[Ment
         match = words.find(name, text)
         if match and _in_reach(order, place):
             return Referents((order[place],), match.span(), name)
+    match = words.find("which_words", text)
+    focus = near(state)
+    if match and focus and lexicon.siblings(focus[0]):
+        return Referents((focus[0], *lexicon.siblings(focus[0]))[:4], None, "which")
+    match = words.find("compare_words", text) if words.language == "zh" else None
+    if match and len(order) >= 2 and not named:
+        return Referents(order[-2:], None, "compare")
     match = words.find("both_words", text)
     if match and len(order) >= 2:
         return Referents(order[-3:] if len(order) == 3 else order[-2:], match.span(), "both")
@@ -44,7 +51,7 @@ def resolve(text: str, state: DialogueState, lexicon: Lexicon, named: tuple[Ment
         other = _other(state, lexicon)
         if other:
             return Referents((other,), match.span(), "other")
-    best = fitting(state, named)
+    best = _person(text, state) or fitting(state, named)
     return Referents((best,), None, "focus") if best else Referents()
 
 
@@ -94,6 +101,15 @@ def _other(state: DialogueState, lexicon: Lexicon) -> Entity | None:
     if said:
         return said[0]
     return kin[0] if len(kin) == 1 else (focus[1] if len(focus) > 1 else None)
+
+
+def _person(text: str, state: DialogueState) -> Entity | None:
+    """Return whom 他 or 她 means: somebody whom the last answer named, rather than the thing asked about."""
+    words = words_of(language_of(text))
+    if not words.find("persons", text):
+        return None
+    named = [f.entity for f in state.retrieval.focus[:2] if f.by == "assistant" and f.turn == state.turn]
+    return named[0] if named else None
 
 
 def fitting(state: DialogueState, named: tuple[Mention, ...]) -> Entity | None:

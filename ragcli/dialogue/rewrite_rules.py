@@ -1,62 +1,23 @@
 """Make a dependent question whole by rule: put in what it points at, carry on what it leaves out.
 
 Two wordings come out where they differ: the resolved one names the thing, the topical one also carries the
-words of the chain of questions; searching both is surer than choosing.
+questions of the chain; searching both is surer than choosing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragcli.dialogue.gate import GateVerdict, near
+from ragcli.dialogue.gate import GateVerdict, near, pointer
 from ragcli.dialogue.linking import Lexicon, Mention, mentions
+from ragcli.dialogue.phrases import blanked, exchanged, linked, phrase
 from ragcli.dialogue.referents import Referents, earlier, resolve
-from ragcli.dialogue.state import DialogueState, Entity, Task
-from ragcli.dialogue.wording import ENDS, content, joined, strip_fillers
+from ragcli.dialogue.state import DialogueState, Entity, Turn
+from ragcli.dialogue.wording import ENDS, asks, content, joined, strip_fillers, without_preface
 from ragcli.dialogue.words import Words, language_of, words_of
 
-_HEAD = 3
-_TAIL = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Ruled:
-    """What the rules made of a question."""
-
-    queries: tuple[str, ...]
-    reason: str
-    entities: tuple[Entity, ...]
-    content: tuple[str, ...]
-    relation: str = "same"
-
-
-def rewrite(query: str, state: DialogueState, lexicon: Lexicon, verdict: GateVerdict) -> Ruled:
-    """Return the standalone queries for a question that the gate found dependent."""
-    text = strip_fillers(query).strip(ENDS)
-    words = words_of(language_of(query))
-    if verdict.kind == "return":
-        return _returned(text, state, lexicon, words)
-    if verdict.kind == "correction":
-        text = after_correction(text, words)
-    text = _headless(text, words)
-    named = mentions(text, lexicon, near(state))
-    anchors = tuple(mention for mention in named if mention.anchors)
-    if anchors:
-        return _switched(text, state, anchors, named, words)
-    referents = resolve(text, state, lexicon, named)
-    return _carried(text, state.task.current, referents, named, words)
-
-
-def after_correction(text: str, words: Words) -> str:
-    """Return what was meant: 330 of 不是，我说的是 330."""
-    match = words.find("corrections", text)
-    return text[match.end() :].strip(ENDS) if match else text
-
-
-def _headless(text: str, words: Words) -> str:
-    """Take off 那, 那么, 换成, and: they say that the question goes on."""
-    lead = words.starts("continuations", text if words.language == "zh" else text.lower())
-    drop = lead in (
+_DROPPED = frozenset(
+    (
         "那",
         "那么",
         "换成",
@@ -69,109 +30,179 @@ def _headless(text: str, words: Words) -> str:
         "what about",
         "how about",
         "then",
+        "or",
     )
-    rest = text[len(lead) :].lstrip(ENDS) if drop else text
+)
+_FRAGMENT = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """What the rules made of a question; `content` are the phrases of the chain that it belongs to."""
+
+    queries: tuple[str, ...]
+    reason: str
+    entities: tuple[Entity, ...]
+    content: tuple[str, ...]
+    relation: str = "same"
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """A dependent question taken apart."""
+
+    text: str
+    named: tuple[Mention, ...]
+    anchors: tuple[Mention, ...]
+    words: Words
+
+    @property
+    def entities(self) -> tuple[Entity, ...]:
+        return tuple(dict.fromkeys(mention.entity for mention in self.anchors))
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        return [(mention.start, mention.end) for mention in self.anchors]
+
+
+def rewrite(query: str, state: DialogueState, lexicon: Lexicon, verdict: GateVerdict) -> Ruled:
+    """Return the standalone queries for a question that the gate found dependent."""
+    text = without_preface(strip_fillers(query).strip(ENDS))
+    words = words_of(language_of(query))
+    if verdict.kind == "return":
+        return _returned(text, state, lexicon, words)
+    if verdict.kind == "correction":
+        text = after_correction(text, words)
+    parts = _parts(_headless(text, words), state, lexicon, words)
+    pointing = pointer(parts.text, parts.named)
+    if parts.anchors and pointing and pointing.start() < parts.anchors[0].start and state.retrieval.focus:
+        return _carried(parts, resolve(parts.text, state, lexicon, parts.named), state)
+    if parts.anchors:
+        return _switched(parts, state)
+    return _carried(parts, resolve(parts.text, state, lexicon, parts.named), state)
+
+
+def _parts(text: str, state: DialogueState, lexicon: Lexicon, words: Words) -> _Parts:
+    named = mentions(text, lexicon, near(state))
+    return _Parts(text, named, tuple(mention for mention in named if mention.anchors), words)
+
+
+def after_correction(text: str, words: Words) -> str:
+    """Return what was meant: 330 of 不是，我说的是 330."""
+    match = words.find("corrections", text)
+    return text[match.end() :].strip(ENDS) if match else text
+
+
+def _headless(text: str, words: Words) -> str:
+    """Take off 那, 那么, 换成, and: they say that the question goes on."""
+    lead = words.starts("continuations", text if words.language == "zh" else text.lower())
+    rest = text[len(lead) :].lstrip(ENDS) if lead.lower() in _DROPPED else text
     return rest or text
 
 
-def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
-    cut = list(text)
-    for start, end in spans:
-        cut[start:end] = " " * (end - start)
-    return "".join(cut)
-
-
-def _own_content(text: str, named: tuple[Mention, ...]) -> tuple[str, ...]:
-    return content(_blanked(text, [(m.start, m.end) for m in named if m.anchors]))
-
-
-def _linked(text: str, named: tuple[Mention, ...]) -> str:
-    """Put canonical names in the place of what was said."""
-    out, at = [], 0
-    for mention in named:
-        if mention.anchors and mention.entity.kind == "name":
-            out += [text[at : mention.start], mention.entity.name]
-            at = mention.end
-    return "".join([*out, text[at:]])
-
-
-def _switched(
-    text: str, state: DialogueState, anchors: tuple[Mention, ...], named: tuple[Mention, ...], words: Words
-) -> Ruled:
+def _switched(parts: _Parts, state: DialogueState) -> Ruled:
     """Ask the same of another thing: 那 800 呢, or 500 也能这样."""
-    entities = tuple(mention.entity for mention in anchors)
-    own = _own_content(text, named)
-    carried = _carry(state.task.current, own)
-    swapped = _swap(state, entities)
+    entities = parts.entities
+    own = content(blanked(parts.text, parts.spans))
     names = " ".join(entity.name for entity in entities)
-    plain = _linked(text, named).strip(ENDS)
+    carried = _carry(state)
     if not own:
-        topical = joined([names, *carried])
-        queries = (swapped or topical, topical)
-    else:
-        queries = (plain, joined([names, *carried, *own]))
-    return Ruled(_distinct(queries), "switch", entities, (*carried, *own))
+        swapped = _swapped(state.last, entities)
+        return Ruled(_distinct((swapped or names,)), "switch", entities, carried)
+    said = phrase(parts.text, parts.spans)
+    if len("".join(own)) >= _FRAGMENT or _asks_known(parts, entities):
+        return Ruled((linked(parts.text, parts.named),), "switch", entities, (said,))
+    return Ruled(_distinct((joined([names, *carried, said]),)), "switch", entities, _grown(carried, said))
 
 
-def _swap(state: DialogueState, entities: tuple[Entity, ...]) -> str:
-    """Put the new thing in the old one's place in the last whole question."""
-    last = state.last
-    if not last or not last.entities or len(entities) != 1:
+def _swapped(last: Turn | None, entities: tuple[Entity, ...]) -> str:
+    """Put the new things in the old one's place in the last whole question."""
+    if not last:
         return ""
-    old = next((one.name for one in last.entities if one.name in last.standalone), "")
-    return last.standalone.replace(old, entities[0].name) if old else ""
+    old = [one.name for one in last.entities if one.name in last.standalone]
+    names = " ".join(entity.name for entity in entities)
+    if not old:
+        return f"{names} {last.standalone}"
+    text = last.standalone.replace(old[0], names)
+    for other in old[1:]:
+        text = text.replace(other, "")
+    return text
 
 
-def _carried(text: str, task: Task, referents: Referents, named: tuple[Mention, ...], words: Words) -> Ruled:
+def _carried(parts: _Parts, referents: Referents, state: DialogueState) -> Ruled:
     """Ask something else of the same thing: 它多久换一次, 保养周期呢, 为什么."""
+    text, words = parts.text, parts.words
     names = " ".join(entity.name for entity in referents.entities)
-    own = content(_blanked(text, [referents.span] if referents.span else []))
-    carried = _carry(task, own)
-    resolved = _point(text, names, referents, words) if names else ""
-    topical = joined([names, *carried, text])
-    bare = len("".join(own)) < 2
-    queries = (topical,) if bare or not resolved else (resolved, topical)
-    return Ruled(_distinct(queries), referents.how or "topic", referents.entities, (*carried, *own))
+    span = referents.span or _pointing(text, words)
+    own = content(blanked(text, [span] if span else []))
+    carried = () if _asks_known(parts, referents.entities) else _carry(state)
+    if not own and referents.span and state.last:
+        swapped = _swapped(state.last, referents.entities)
+        return Ruled(_distinct((swapped,)), referents.how, referents.entities, carried)
+    if state.last and len("".join(own)) <= _FRAGMENT and not asks(text):
+        put_in = exchanged(state.last.standalone, "".join(own))
+        if put_in:
+            return Ruled((put_in,), "exchange", referents.entities, (put_in,))
+    said = phrase(text, [span] if span else [])
+    topical = joined([names, *carried, said])
+    resolved = _point(text, names, span, words) if names else ""
+    queries = (topical if carried else resolved or topical,)
+    if words.language == "en" and resolved:
+        queries = (resolved, topical)
+    return Ruled(_distinct(queries), referents.how or "topic", referents.entities, _grown(carried, said))
 
 
-def _point(text: str, names: str, referents: Referents, words: Words) -> str:
-    """Put names in the place of the pointing word, or before a question without one."""
-    if referents.span:
-        start, end = referents.span
-        return (text[:start] + f" {names} " + text[end:]).strip()
+def _asks_known(parts: _Parts, entities: tuple[Entity, ...]) -> bool:
+    """Say whether the question names a side of the thing by a term of the thing's own document."""
+    files = {file for entity in entities for file in entity.files}
+    return any(files & set(mention.entity.files) for mention in parts.named if not mention.anchors)
+
+
+def _pointing(text: str, words: Words) -> tuple[int, int] | None:
     for name in ("pronouns", "demonstratives"):
         match = words.find(name, text)
         if match and match.group().lower() not in ("so", "such"):
-            return (text[: match.start()] + names + text[match.end() :]).strip()
+            return match.span()
+    return None
+
+
+def _point(text: str, names: str, span: tuple[int, int] | None, words: Words) -> str:
+    """Put names in the place of the pointing word, or before a question without one."""
+    if span:
+        gap = " " if words.language == "zh" and names.isascii() else ""
+        return (text[: span[0]] + f"{gap}{names}{gap}" + text[span[1] :]).strip()
     left_out = words.ends("ellipsis_ends", text) if words.language == "zh" else ""
     text = text.removesuffix(left_out)
     return f"{names} {text}" if words.language == "zh" else f"{text} {names}"
 
 
-def _carry(task: Task, own: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words of the chain that the question leaves out: its head, and the newest."""
-    words = [word for word in task.content if word not in own]
-    return tuple(dict.fromkeys((*words[:_HEAD], *words[_HEAD:][-_TAIL:])))
+def _carry(state: DialogueState) -> tuple[str, ...]:
+    """Return what the chain leaves to be understood: how it began, and the question before this one."""
+    chain = state.task.current.content
+    return chain if len(chain) <= 2 else (chain[0], chain[-1])
+
+
+def _grown(carried: tuple[str, ...], said: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*carried, said))) if said else carried
 
 
 def _returned(text: str, state: DialogueState, lexicon: Lexicon, words: Words) -> Ruled:
-    """Back to something said before: by name, or by what was said of it."""
+    """Go back to something said before: by name, or by what was said of it."""
     match = words.find("returns", text)
     rest = (text[: match.start()] + text[match.end() :]).strip(ENDS) if match else text
-    named = mentions(rest, lexicon, near(state))
-    anchors = tuple(mention for mention in named if mention.anchors)
+    parts = _parts(rest, state, lexicon, words)
+    said = phrase(rest, parts.spans)
+    if parts.anchors:
+        return Ruled(_distinct((linked(rest, parts.named),)), "return", parts.entities, (said,), "return")
     turn = earlier(rest, state)
-    own = _own_content(rest, named)
-    if anchors:
-        entities = tuple(mention.entity for mention in anchors)
-        queries: tuple[str, ...] = (_linked(rest, named), joined([" ".join(e.name for e in entities), *own]))
-        return Ruled(_distinct(queries), "return", entities, own, "return")
     if not turn:
-        return Ruled((rest,), "return", (), own, "return")
+        return Ruled((rest,), "return", (), (said,), "return")
+    span = _pointing(rest, words)
     names = " ".join(entity.name for entity in turn.entities[:1])
-    carried = tuple(word for word in turn.content if word not in own)[:_HEAD]
-    queries = (joined([names, *carried, rest]),)
-    return Ruled(_distinct(queries), "return", turn.entities[:1], (*carried, *own), "return")
+    said = phrase(rest, [span] if span else [])
+    carried = turn.content[:1]
+    queries = (joined([names, *carried, said]),)
+    return Ruled(_distinct(queries), "return", turn.entities[:1], _grown(carried, said), "return")
 
 
 def _distinct(queries: tuple[str, ...]) -> tuple[str, ...]:

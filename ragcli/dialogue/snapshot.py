@@ -37,7 +37,7 @@ def from_json(data: Json) -> DialogueState:
     return state
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401
+def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, tuple):
@@ -47,7 +47,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def _typed(kind: Any, value: Any) -> Any:  # noqa: ANN401
+def _typed(kind: Any, value: Any) -> Any:
     if is_dataclass(kind):
         hints = get_type_hints(kind)
         return kind(**{name: _typed(hints[name], item) for name, item in value.items()})  # type: ignore[operator]

@@ -14,15 +14,17 @@ from ragcli.datatypes import LanguageModel
 from ragcli.dialogue.gate import GateVerdict, judge, near
 from ragcli.dialogue.linking import Lexicon, mentions
 from ragcli.dialogue.pending import complete
+from ragcli.dialogue.phrases import phrase, topic_of
 from ragcli.dialogue.reading import DEFAULTS, Candidate, Reading, RewriteOptions, Wishes
 from ragcli.dialogue.rewrite_rules import Ruled, rewrite
 from ragcli.dialogue.state import DialogueState, Entity
-from ragcli.dialogue.wording import Fold, content, strip_fillers
+from ragcli.dialogue.wording import Fold, strip_fillers
+from ragcli.dialogue.words import language_of
 
 Mode = Literal["off", "rules", "llm", "hybrid"]
 
 RUNNING_FILE = 1.15
-NAMED_FILE = 1.5
+NAMED_FILE = 3.0
 RAW_OF_DEPENDENT = 0.4
 
 
@@ -58,6 +60,9 @@ def _as_it_stands(query: str, state: DialogueState, lexicon: Lexicon, verdict: G
     text = strip_fillers(query)
     named = mentions(text, lexicon, near(state))
     entities = tuple(dict.fromkeys(mention.entity for mention in named if mention.anchors))
+    if not entities and language_of(text) == "en":
+        topic = topic_of(text)
+        entities = (Entity(topic, "topic"),) if topic else ()
     files = weights(entities, state if not entities else None)
     return Reading(
         query,
@@ -66,16 +71,10 @@ def _as_it_stands(query: str, state: DialogueState, lexicon: Lexicon, verdict: G
         "complete",
         verdict,
         entities=entities,
-        content=content(_blank(text, [(m.start, m.end) for m in named if m.anchors])),
+        content=(phrase(text, [(m.start, m.end) for m in named if m.anchors]),),
         wishes=Wishes(files=files),
         relation="new" if _moved(entities, state) else "same",
     )
-
-
-def _blank(text: str, spans: list[tuple[int, int]]) -> str:
-    for start, end in spans:
-        text = text[:start] + " " * (end - start) + text[end:]
-    return text
 
 
 def _moved(entities: tuple[Entity, ...], state: DialogueState) -> bool:

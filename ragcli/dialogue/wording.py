@@ -14,6 +14,13 @@ _PAUSE = r"[\s,，、。.!！~～…:：;；?？]"
 _QUOTED = re.compile(r"“[^”]+”|「[^」]+」|『[^』]+』|《[^》]+》|\"[^\"]+\"|‘[^’]+’|【[^】]+】")
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9'’.+/_-]*[A-Za-z0-9+]|[A-Za-z0-9]")
 _RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+|[A-Za-z0-9][A-Za-z0-9.+/_%-]*")
+_CLAUSE = re.compile(r"[,，。.!！?？;；~～…\s]+(?![\d])")
+_ASKS = re.compile(
+    r"[?？]|吗|呢|什么|啥|怎么|怎样|如何|为何|多少|多久|多[大长高重快]|几|哪|谁|是否|能不|是不是|有没有|可不可|不$"
+    r"|请|帮我|列出|列一下|介绍|说说|说下|讲讲|讲一下|解释|告诉|总结"
+)
+_REMARK = 8
+_PRAISE = re.compile("好|厉害|不错|详细|可以|知道|明白|了解|谢|真|巧|行|棒|贵|哦|啊")
 ENDS = " \t,，。.!！?？~～…、；;:："
 
 
@@ -98,6 +105,38 @@ def _at_run_edge(text: str, match: re.Match[str]) -> bool:
         or not re.match(r"[\u4e00-\u9fff]", before[-1:])
         or not re.match(r"[\u4e00-\u9fff]", after[:1])
     )
+
+
+def asking_clause(text: str) -> str:
+    """Return the last clause of a Chinese text that asks, without what is said before it.
+
+    A text without a clause that asks, or of one clause, comes back whole.
+    """
+    clauses = [clause for clause in _CLAUSE.split(text) if clause.strip(ENDS)]
+    if len(clauses) < 2 or language_of(text) == "en":
+        return text
+    return next((clause for clause in reversed(clauses) if asks(clause)), text)
+
+
+def asks(text: str) -> bool:
+    """Say whether a Chinese text asks or bids by its own words, a final 呢 aside."""
+    return bool(_ASKS.search(text.replace("呢", "")))
+
+
+def without_preface(text: str) -> str:
+    """Take off short remarks before a Chinese question: 太好了，那门票贵不."""
+    while True:
+        match = _CLAUSE.search(text)
+        if (
+            not match
+            or match.start() > _REMARK
+            or asks(text[: match.start()])
+            or not asks(text[match.end() :])
+        ):
+            return text
+        if content(text[: match.start()]) and not _PRAISE.search(text[: match.start()]):
+            return text
+        text = text[match.end() :]
 
 
 def joined(parts: list[str]) -> str:
