@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragcli.datatypes import StoredChunk
-from ragcli.retrieval.terms import WIDE, Fold, index_terms, query_terms, value_terms
+from ragcli.retrieval.terms import WIDE, Fold, index_terms, is_chapter, query_terms, value_terms
 
 _WIDE_ONLY = re.compile(f"[{WIDE}]+")
-_NAME = re.compile(r"(?=.*[a-z])(?=.*\d)[a-z][a-z0-9.]*|第\d+.")
+# A model number: letters and digits in one word, or capitals one blank before digits (in 2020 is none).
+_NAME = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]+[-‐‑–_]?|[A-Z]{1,4} )\d[A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*")
+_NAME_TERM = re.compile(r"[a-z]+\d[a-z0-9]*")
 _NUMBER = re.compile(r"\d.*")
 _FAMILY = re.compile(r"[a-z]+")
 _SENTENCE = re.compile(r"[。！？；\n]+|(?<=[.!?;])\s")
@@ -56,9 +59,19 @@ def view(text: str, fold: Fold, frequency: Callable[[str], int], total: int) -> 
     """Take a query apart; rarity is the inverse document frequency as in BM25 (Robertson, Spärck Jones)."""
     counts = {term: frequency(term) for term in query_terms(text, fold)}
     terms = {term: math.log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in counts.items()}
-    names = tuple(term for term in terms if _NAME.fullmatch(term))
+    names = tuple(name for name in names_in(text) if name in terms) + tuple(filter(is_chapter, terms))
     numbers = tuple(term for term in terms if _NUMBER.fullmatch(term))
     return QueryView(text, terms, names, numbers, tuple(term for term in names if not counts[term]))
+
+
+def names_in(text: str) -> list[str]:
+    """Return the model numbers of a text as terms.
+
+    >>> names_in("KD-310 in 2020, XX 200")
+    ['kd310', 'xx200']
+    """
+    found = _NAME.findall(unicodedata.normalize("NFKC", text))
+    return list(dict.fromkeys(re.sub(r"[\W_]+", "", name).lower() for name in found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +140,6 @@ def _is_sibling(names: Sequence[str], candidate: Candidate, held: set[str]) -> b
         return False
     families = {match[0] for name in names if (match := _FAMILY.match(name))}
     return any(
-        _NAME.fullmatch(term) and (match := _FAMILY.match(term)) and match[0] in families
+        _NAME_TERM.fullmatch(term) and (match := _FAMILY.match(term)) and match[0] in families
         for term in candidate.path
     )

@@ -42,6 +42,7 @@ class Words:
     skipped: re.Pattern[str]
     scan: re.Pattern[str]
     counted: re.Pattern[str]
+    chapter: re.Pattern[str]
 
 
 @cache
@@ -54,6 +55,7 @@ def words() -> Words:
         re.compile("|".join(map(re.escape, chinese))),
         re.compile(_SCAN.replace("STRUCTURE", data["numbers"]["structure"])),
         re.compile(_COUNTED.replace("MEASURE", data["numbers"]["measure"])),
+        re.compile(rf"第\d+[{data['numbers']['structure']}]"),
     )
 
 
@@ -78,6 +80,11 @@ def query_terms(text: str, fold: Fold) -> list[str]:
         stop = frozenset(word for word in stop if len(word) > 1)
     found = [term for term in _terms(folded, asking=True) if term not in stop]
     return list(dict.fromkeys(found or _terms(folded, asking=False)))
+
+
+def is_chapter(term: str) -> bool:
+    """Return whether a term names a numbered part of a document: 第7章."""
+    return words().chapter.fullmatch(term) is not None
 
 
 def has_wide(text: str) -> bool:
