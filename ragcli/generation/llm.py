@@ -10,9 +10,8 @@ import ctypes
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +19,15 @@ from ragcli.datatypes import Completion, Message
 from ragcli.errors import ModelUnusable, NoUsableAnswer
 from ragcli.generation import state
 from ragcli.generation.gguf import memory_need, read_header
+from ragcli.generation.lookup import guess
 from ragcli.generation.native import Aborted, Grammar, Native, NativeOptions
+from ragcli.generation.run import Run
 from ragcli.generation.slots import Slot, Slots
-from ragcli.generation.streaming import Characters, looping
+from ragcli.generation.streaming import looping
 from ragcli.generation.template import marks_of, opening, render
 
 __all__ = ["LlamaModel", "memory_need"]
 
-Finish = Literal["stop", "length", "time", "cancelled"]
 _SLOTS = 3  # rewriter, generator, and one more prompt
 _SCRATCH = _SLOTS  # the sequence that states are cut out of
 _ROLE_ROOM = 2048  # cells beside the context for the other role's prompt
@@ -49,6 +49,7 @@ class LlamaModel:
         flash_attention: bool = True,
         cache_type: str = "f16",
         batch: int = 512,
+        lookup: int = 0,
         repack: bool | None = None,
     ) -> None:
         """Load the file; `threads` None or 0 means every core, `cancelled` is asked at every token.
@@ -68,6 +69,7 @@ class LlamaModel:
         )
         self._path, self._context_tokens, self._clock = path, context_tokens, clock
         self._cancelled = cancelled or (lambda: False)
+        self._lookup = lookup
         self._native = Native(_library(verbose=verbose), path, options)
         self._slots = Slots(_SLOTS, options.cells)
         self._template = self._checked_template()
@@ -111,7 +113,7 @@ class LlamaModel:
         `timeout` is in seconds and covers the prompt too. Raises NoUsableAnswer for a prompt that leaves no
         room for an answer.
         """
-        run = _Run(self._clock(), timeout, self._clock, self._cancelled)
+        run = Run(self._clock(), timeout, self._clock, self._cancelled)
         tokens = self._tokens(messages)
         room = min(max_tokens, self._context_tokens - len(tokens))
         if room < 1:
@@ -131,7 +133,7 @@ class LlamaModel:
 
     def likelihoods(self, messages: Sequence[Message], answers: Sequence[str]) -> list[float]:
         """Return the mean log-probability a token of each answer, its end mark included."""
-        run = _Run(self._clock(), None, self._clock, self._cancelled)
+        run = Run(self._clock(), None, self._clock, self._cancelled)
         prompt = self._tokens(messages)
         wanted = [[*self._native.tokenize(answer), self._native.end_token()] for answer in answers]
         slot, known = self._make_room(prompt, max(map(len, wanted), default=1))
@@ -153,7 +155,7 @@ class LlamaModel:
         tokens = self._prefix(messages)
         slot, known = self._make_room(tokens, 0)
         if len(slot.tokens) < len(tokens) or known < len(tokens) - 1:
-            self._evaluate(slot, tokens[known:], _Run(self._clock(), None, self._clock, self._cancelled))
+            self._evaluate(slot, tokens[known:], Run(self._clock(), None, self._clock, self._cancelled))
         self._native.copy(slot.sequence, _SCRATCH, len(tokens))
         try:
             return state.pack(self._key, tokens, self._native.state(_SCRATCH))
@@ -217,7 +219,7 @@ class LlamaModel:
             self._native.forget(slot.sequence, known)
         return slot, known
 
-    def _evaluate(self, slot: Slot, tokens: Sequence[int], run: _Run) -> None:
+    def _evaluate(self, slot: Slot, tokens: Sequence[int], run: Run) -> None:
         for start in range(0, len(tokens), self._native.options.batch):
             part = tokens[start : start + self._native.options.batch]
             if run.over():
@@ -227,23 +229,46 @@ class LlamaModel:
             run.evaluated += len(part)
 
     def _write(
-        self, slot: Slot, room: int, grammar: Grammar | None, run: _Run, on_text: Callable[[str], None] | None
+        self, slot: Slot, room: int, grammar: Grammar | None, run: Run, on_text: Callable[[str], None] | None
     ) -> None:
-        characters = Characters()
-        while True:
-            logits = self._native.logits()
+        run.on_text, run.room = on_text, room
+        at: int | None = -1
+        while at is not None:
+            logits = self._native.logits(at)
             token = grammar.pick(logits) if grammar else int(logits.argmax())
-            if self._native.ends(token):
-                run.finish = "stop"
+            if not self._takes(token, run):
                 return
-            run.take(token, characters.feed(self._native.piece(token)), on_text)
-            if len(run.tokens) >= room or looping(run.tokens):
-                run.finish = "length"
-                return
-            if run.over():
-                return
-            self._native.decode([token], len(slot.tokens), slot.sequence)
+            guesses = (
+                [] if grammar else guess([*slot.tokens, token], min(self._lookup, room - len(run.tokens)))
+            )
+            self._native.decode([token, *guesses], len(slot.tokens), slot.sequence, all_logits=bool(guesses))
             slot.tokens.append(token)
+            at = self._confirmed(slot, guesses, run) if guesses else -1
+
+    def _confirmed(self, slot: Slot, guesses: Sequence[int], run: Run) -> int | None:
+        """Take the guesses that the model would have written; return where to go on, None at the end."""
+        for place, token in enumerate(guesses):
+            if int(self._native.logits(place).argmax()) != token:
+                break
+            if not self._takes(token, run):
+                return None
+            slot.tokens.append(token)
+            run.guessed += 1
+        else:
+            place = len(guesses)
+        self._native.forget(slot.sequence, len(slot.tokens))
+        return place
+
+    def _takes(self, token: int, run: Run) -> bool:
+        """Add a token to the answer; False where the answer ends with it."""
+        if self._native.ends(token):
+            run.finish = "stop"
+            return False
+        run.take(token, self._native.piece(token))
+        if len(run.tokens) >= run.room or looping(run.tokens):
+            run.finish = "length"
+            return False
+        return not run.over()
 
     def _likelihood(self, slot: Slot, first: Any, tokens: Sequence[int]) -> float:
         """Return the mean over one answer; the sequence is left as it was."""
@@ -255,52 +280,6 @@ class LlamaModel:
                 total += float(log_softmax(self._native.logits(i))[token])
             self._native.forget(slot.sequence, start)
         return total / len(tokens)
-
-
-@dataclass(slots=True)
-class _Run:
-    """What one call has cost so far, and whether it must end."""
-
-    start: float
-    timeout: float | None
-    clock: Callable[[], float]
-    cancelled: Callable[[], bool]
-    evaluated: int = 0
-    first: float = 0.0
-    finish: Finish = "stop"
-    tokens: list[int] = field(default_factory=list)
-    parts: list[str] = field(default_factory=list)
-
-    def over(self) -> bool:
-        """Tell whether time is up or the caller gave up, and keep which."""
-        if self.cancelled():
-            self.finish = "cancelled"
-            return True
-        if self.timeout and self.clock() - self.start >= self.timeout:
-            self.finish = "time"
-            return True
-        return False
-
-    def take(self, token: int, text: str, on_text: Callable[[str], None] | None) -> None:
-        if not self.tokens:
-            self.first = self.clock() - self.start
-        self.tokens.append(token)
-        if text:
-            self.parts.append(text)
-            if on_text:
-                on_text(text)
-
-    def completion(self, prompt: int) -> Completion:
-        total = self.clock() - self.start
-        return Completion(
-            "".join(self.parts),
-            self.finish,
-            prompt,
-            self.evaluated,
-            len(self.tokens),
-            self.first or total,
-            total,
-        )
 
 
 def cores() -> int:

@@ -23,7 +23,6 @@ class FakeNative:
         self.evaluated: list[int] = []
         self.text = "好的"
         self.on_decode = lambda tokens: None
-        self._last = 0
 
     def build(self):
         return "build"
@@ -60,10 +59,12 @@ class FakeNative:
         self.on_decode(tokens)
         held.extend(tokens)
         self.evaluated.append(len(tokens))
-        self._last = sequence
+        self._batch, self._seen = len(tokens), list(held)
 
     def logits(self, index=-1):
-        said = "".join(map(chr, self.cells[self._last])).rpartition("bot:")[2]
+        cells = self._seen
+        said = "".join(map(chr, cells[: len(cells) - self._batch + index + 1] if index >= 0 else cells))
+        said = said.rpartition("bot:")[2]
         out = np.zeros(0x10000, dtype=np.float32)
         out[ord(self.text[len(said)]) if len(said) < len(self.text) else END] = 9.0
         return out
@@ -125,6 +126,20 @@ def test_a_prompt_is_evaluated_in_batches(make_model):
     model, native = make_model(batch=64)
     model.complete([RULES, Message("user", "长" * 200)], max_tokens=1)
     assert max(native.evaluated) <= 64
+
+
+@pytest.mark.parametrize("prompt", ["资料：甲乙丙丁戊己庚辛，完。", "甲乙错错错丙丁", "别的"])
+def test_guesses_change_the_cost_and_not_the_text(make_model, prompt):
+    plain, native = make_model()
+    native.text = "是甲乙丙丁戊己庚辛。"
+    want = plain.complete([Message("user", prompt)], max_tokens=60)
+    model, native = make_model(lookup=4)
+    native.text = "是甲乙丙丁戊己庚辛。"
+    done = model.complete([Message("user", prompt)], max_tokens=60)
+    assert (done.text, done.completion_tokens, done.finish) == (want.text, want.completion_tokens, "stop")
+    assert model.complete([Message("user", prompt)], max_tokens=5).text == want.text[:5]
+    if "丙丁戊" in prompt:
+        assert len(native.evaluated) < 12
 
 
 def test_the_tokens_that_may_be_written_are_bounded(make_model):
