@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from ragcli.datatypes import Hit
+from ragcli.dialogue.choices import open_choices
 from ragcli.dialogue.linking import Lexicon
 from ragcli.dialogue.reading import DEFAULTS, Reading, RewriteOptions
 from ragcli.dialogue.state import Choice, DialogueState, Pending
@@ -45,9 +46,44 @@ def decide(
     say = phrases(language_of(reading.query))
     if reading.smalltalk:
         return Decision("smalltalk", say[reading.verdict.kind])
+    if reading.clarify:
+        return asking(reading, state, reading.clarify.choices, "two things were talked about")
     if not hits:
         return Decision("not_found", why="no hits")
-    return Decision("answer")
+    choices = _left_open(reading, hits, state, lexicon)
+    if len(choices) < 2:
+        return Decision("answer")
+    if about(choices) in state.clarified or options.clarify_after > 1:
+        return Decision("answer", choices=choices, why="asked before: answer for each, labelled")
+    return asking(reading, state, choices, "the question fits several things that differ")
+
+
+def _left_open(
+    reading: Reading, hits: Sequence[Hit], state: DialogueState, lexicon: Lexicon
+) -> tuple[Choice, ...]:
+    """Return the choices of a question that names nothing, in a conversation that settles nothing."""
+    if reading.verdict.kind != "complete" or any(entity.kind != "topic" for entity in reading.entities):
+        named = [entity for entity in reading.entities if entity.kind != "topic"]
+        if reading.verdict.kind != "complete" or any(len(entity.files) <= 1 for entity in named):
+            return ()
+    choices = open_choices(reading.query, hits, lexicon)
+    wanted = [choice for choice in choices if choice.label in state.profile.values()]
+    return () if wanted else choices
+
+
+def about(choices: Sequence[Choice]) -> str:
+    """Return what a question with these choices is about: a key that says whether it was asked before."""
+    return " / ".join(sorted(choice.label for choice in choices))
+
+
+def asking(reading: Reading, state: DialogueState, choices: tuple[Choice, ...], why: str) -> Decision:
+    """Return the decision to ask back, with the question that waits for the reply."""
+    language = language_of(reading.query)
+    say = phrases(language)
+    labels = [choice.label for choice in choices]
+    question = say["which"].format(choices=listed(labels, language)) if choices else say["which_unknown"]
+    pending = Pending(reading.query, reading.standalone, question, choices, about(choices), state.turn + 1)
+    return Decision("clarify", question, choices, pending, why)
 
 
 def listed(labels: Sequence[str], language: str) -> str:

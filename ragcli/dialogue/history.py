@@ -11,7 +11,8 @@ from ragcli.dialogue.linking import Lexicon
 from ragcli.dialogue.outcome import turn_done
 from ragcli.dialogue.state import DialogueState, empty_state
 from ragcli.dialogue.understand import understand
-from ragcli.dialogue.wording import Fold
+from ragcli.dialogue.wording import Fold, asks
+from ragcli.dialogue.words import language_of
 
 
 def replay(
@@ -28,7 +29,8 @@ def replay(
         user, assistant = pair.get("user") or "", pair.get("assistant") or ""
         reading = understand(state, user, lexicon, mode="rules", model=None, fold=fold, today=today)
         if not user.strip():
-            reading = replace(reading, entities=(), content=())
+            reading = replace(reading, entities=(), content=reading.content[:0])
+            assistant = f"{user} {assistant}"
         event = turn_done(state, reading, lexicon, action="answer", answer=assistant)
         state = apply(state, event)
     return state

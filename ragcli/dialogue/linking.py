@@ -83,7 +83,7 @@ class Lexicon:
 
     def common(self, entity: Entity) -> bool:
         """Say whether so many files have a term that it names a side of things and no thing."""
-        return len(entity.files) > max(_FEW_FILES, self.files // 20)
+        return len(entity.files) > max(_FEW_FILES, self.files // 100)
 
     def knows(self, text: str) -> bool:
         """Say whether the whole text is a name or a term of the base."""
@@ -199,7 +199,7 @@ def _ranked(entities: Iterable[Entity], near: tuple[Entity, ...]) -> tuple[Entit
 def _quoted(text: str, lexicon: Lexicon, near: tuple[Entity, ...]) -> list[Mention]:
     out = []
     for start, end in quotations(text):
-        name = text[start + 1 : end - 1]
+        name = text[start + 1 : end - 1].strip()
         places = lexicon.titles.get(squash(_BRACKETED.sub("", name), lexicon.fold).text, ())
         known = _ranked((lexicon.entity(place) for place in places), near)
         short = end - start <= _LONGEST_QUOTED and (text[start] == "《" or len(name.split()) <= 4)

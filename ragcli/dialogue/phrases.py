@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from ragcli.dialogue.linking import Mention
-from ragcli.dialogue.wording import ENDS, content
+from ragcli.dialogue.wording import ENDS, asking_clause, content
 from ragcli.dialogue.words import language_of, words_of
 
+_LONG = 20
+_LONGEST = 40
 _TAIL = re.compile(r"(?:的话)?[呢吗吧啊呀嘛么?？。！!\s]+$")
 _EDGE = re.compile(r"^[的,，、\s]+|[,，、\s]+$")
 _CJK_RUN = re.compile(r"[\u4e00-\u9fff]+")
@@ -27,6 +29,11 @@ def phrase(text: str, spans: list[tuple[int, int]]) -> str:
         return " ".join(content(blanked(text, spans)))
     rest = _TAIL.sub("", blanked(text, spans))
     return re.sub(r"\s+", " ", _EDGE.sub("", rest)).strip(ENDS)
+
+
+def shortened(said: str) -> str:
+    """Return a phrase of the chain without chat around what it asks."""
+    return said if len(said) <= _LONG else asking_clause(said)[:_LONGEST].strip(ENDS)
 
 
 def topic_of(text: str) -> str:

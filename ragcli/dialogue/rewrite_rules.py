@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ragcli.dialogue.gate import GateVerdict, near, pointer
 from ragcli.dialogue.linking import Lexicon, Mention, mentions
-from ragcli.dialogue.phrases import blanked, exchanged, linked, phrase
+from ragcli.dialogue.phrases import blanked, exchanged, linked, phrase, shortened
 from ragcli.dialogue.referents import Referents, earlier, resolve
 from ragcli.dialogue.state import DialogueState, Entity, Turn
 from ragcli.dialogue.wording import ENDS, asks, content, joined, strip_fillers, without_preface
@@ -155,7 +155,10 @@ def _carried(parts: _Parts, referents: Referents, state: DialogueState) -> Ruled
 def _asks_known(parts: _Parts, entities: tuple[Entity, ...]) -> bool:
     """Say whether the question names a side of the thing by a term of the thing's own document."""
     files = {file for entity in entities for file in entity.files}
-    return any(files & set(mention.entity.files) for mention in parts.named if not mention.anchors)
+    if not files:
+        return False
+    side = parts.words.find("relational", parts.text) if parts.words.language == "zh" else None
+    return any(files & set(m.entity.files) for m in parts.named if not m.anchors)
 
 
 def _pointing(text: str, words: Words) -> tuple[int, int] | None:
@@ -178,7 +181,7 @@ def _point(text: str, names: str, span: tuple[int, int] | None, words: Words) ->
 
 def _carry(state: DialogueState) -> tuple[str, ...]:
     """Return what the chain leaves to be understood: how it began, and the question before this one."""
-    chain = state.task.current.content
+    chain = tuple(shortened(said) for said in state.task.current.content)
     return chain if len(chain) <= 2 else (chain[0], chain[-1])
 
 

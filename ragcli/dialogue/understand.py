@@ -24,7 +24,7 @@ from ragcli.dialogue.words import language_of
 Mode = Literal["off", "rules", "llm", "hybrid"]
 
 RUNNING_FILE = 1.15
-NAMED_FILE = 3.0
+NAMED_FILE = 2.0
 RAW_OF_DEPENDENT = 0.4
 
 

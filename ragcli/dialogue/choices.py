@@ -1,0 +1,142 @@
+"""The readings that the found passages leave open: which siblings, sections or rows the question fits.
+
+A question that names none of several alike things fits each of them; whether to ask is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ragcli.datatypes import Hit
+from ragcli.dialogue.linking import Lexicon, mentions
+from ragcli.dialogue.state import Choice, Entity
+from ragcli.dialogue.wording import content, squash
+from ragcli.dialogue.words import language_of, words_of
+
+MOST = 6
+_TWIN_SCORE = 0.6
+_LOOK = 6
+_NUMBERING = re.compile(
+    r"^\s*(?:第\s?[一二三四五六七八九十百\d]+[章节条部分篇]|附[录件]\s?[A-Z一二三四五六七八九十\d]?|[（(]?[一二三四五六七八九十\d]+[)）、.]"
+    r"|\d+(?:\.\d+)*|Appendix [A-Z]|Chapter \d+|【)\s*"
+)
+_SENTENCE = re.compile(r"(?<=[。！？；;!?\n])|(?<=\.)\s+(?=[A-Z])")
+_CELL = re.compile(r"\s*\|\s*|\t+|\s{2,}")
+_RULE_LINE = re.compile(r"^[\s|+:=-]*$")
+
+
+def open_choices(query: str, hits: Sequence[Hit], lexicon: Lexicon) -> tuple[Choice, ...]:
+    """Return the things that a question without a name of its own may be about; empty where it is settled."""
+    if not hits or _settled(query, lexicon):
+        return ()
+    found = twins(hits, lexicon) or siblings_in(query, hits[0], lexicon) or rows_in(query, hits[0], lexicon)
+    named = squash(query, lexicon.fold).text
+    if any(squash(choice.label, lexicon.fold).text in named for choice in found):
+        return ()
+    return found[:MOST] if len(found) > 1 else ()
+
+
+def _settled(query: str, lexicon: Lexicon) -> bool:
+    """Say whether a question asks for several at once, or for the best of them."""
+    return bool(words_of(language_of(query)).find("settling", query))
+
+
+def twins(hits: Sequence[Hit], lexicon: Lexicon) -> tuple[Choice, ...]:
+    """Return the documents or chapters whose sections of one name hold the best passages."""
+    first = hits[0]
+    leaf = _leaf(first)
+    alike = [first]
+    for hit in hits[1:_LOOK]:
+        same = leaf and _leaf(hit) == leaf and hit.score >= _TWIN_SCORE * first.score
+        if same and not any(_place(hit) == _place(other) for other in alike):
+            alike.append(hit)
+    if len(alike) < 2:
+        return ()
+    if len({hit.stored.file for hit in alike}) > 1:
+        return _documents([hit.stored.file for hit in alike], lexicon)
+    return tuple(Choice(name, Entity(name, "section")) for name in map(_parent, alike) if name)
+
+
+def _documents(files: Sequence[str], lexicon: Lexicon) -> tuple[Choice, ...]:
+    out = []
+    for file in dict.fromkeys(files):
+        name = own_name(file, files, lexicon)
+        if name:
+            out.append(Choice(name.name, name))
+    return tuple(out)
+
+
+def own_name(file: str, among: Sequence[str], lexicon: Lexicon) -> Entity | None:
+    """Return the shortest name that stands for one file and for none of the others, a sibling's at best."""
+    others = set(among) - {file}
+    own = [
+        place
+        for place, term in enumerate(lexicon.terms)
+        if term.kind == "name" and file in term.files and not others & set(term.files)
+    ]
+    own.sort(key=lambda place: (not lexicon.siblings(lexicon.entity(place)), len(lexicon.terms[place].text)))
+    return lexicon.entity(own[0]) if own else None
+
+
+def _leaf(hit: Hit) -> str:
+    path = hit.stored.chunk.heading_path
+    return _NUMBERING.sub("", path[-1]).strip(" 】") if path else ""
+
+
+def _parent(hit: Hit) -> str:
+    path = hit.stored.chunk.heading_path
+    return _NUMBERING.sub("", path[-2]).strip(" 】") if len(path) > 1 else ""
+
+
+def _place(hit: Hit) -> tuple[str, tuple[str, ...]]:
+    return hit.stored.file, hit.stored.chunk.heading_path
+
+
+def siblings_in(query: str, hit: Hit, lexicon: Lexicon) -> tuple[Choice, ...]:
+    """Return the siblings that the sentences which bear on the question give different values for."""
+    asked = _pieces(query)
+    sentences = [part for part in _SENTENCE.split(hit.stored.chunk.text) if part.strip()]
+    scored = [(len(asked & _pieces(sentence)), sentence) for sentence in sentences]
+    best = max((score for score, _ in scored), default=0)
+    if best < 2:
+        return ()
+    near = "\n".join(sentence for score, sentence in scored if score >= 0.7 * best)
+    named = [mention.entity for mention in mentions(near, lexicon) if mention.entity.kind == "name"]
+    unique = list(dict.fromkeys(named))
+    for entity in unique:
+        kin = {other.name for other in lexicon.siblings(entity)} | {entity.name}
+        family = [other for other in unique if other.name in kin]
+        if len(family) > 1 and _differ(near, family):
+            return tuple(Choice(other.name, other) for other in family)
+    return ()
+
+
+def _differ(text: str, family: Sequence[Entity]) -> bool:
+    """Say whether the clauses that name the siblings carry numbers of their own."""
+    numbers = re.findall(r"\d+(?:[.,:]\d+)*", re.sub("|".join(re.escape(e.name) for e in family), "", text))
+    return len(set(numbers)) > 1
+
+
+def rows_in(query: str, hit: Hit, lexicon: Lexicon) -> tuple[Choice, ...]:
+    """Return the rows of a table when the question names a column and no row."""
+    if hit.stored.chunk.kind != "table":
+        return ()
+    lines = [line for line in hit.stored.chunk.text.split("\n") if line.strip() and not _RULE_LINE.match(line)]
+    cells = [_CELL.split(line.strip().strip("|").strip()) for line in lines]
+    if not 3 <= len(cells) <= MOST + 1:
+        return ()
+    asked = _pieces(query)
+    header, rows = cells[0], [row[0] for row in cells[1:] if row[0]]
+    names_column = any(asked & _pieces(column) for column in header[1:])
+    names_row = any(_pieces(row) & asked or squash(row, lexicon.fold).text in squash(query, lexicon.fold).text for row in rows)
+    if not names_column or names_row or len(set(rows)) != len(rows):
+        return ()
+    return tuple(Choice(row, Entity(row, "row")) for row in rows)
+
+
+def _pieces(text: str) -> set[str]:
+    if language_of(text) == "en":
+        return {word.lower().rstrip("s") for word in content(text)}
+    joined = "".join(re.findall(r"[\u4e00-\u9fffA-Za-z0-9]+", " ".join(content(text))))
+    return {joined[i : i + 2] for i in range(len(joined) - 1)}
