@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ragcli.datatypes import Action, Completion, LanguageModel, Passage
 from ragcli.errors import NoUsableAnswer
 from ragcli.generation.gate import Checks, Gate
-from ragcli.generation.grounding import chunk_of, foreign_values
+from ragcli.generation.grounding import chunk_of, foreign_values, numbers
 from ragcli.generation.prompt import Budget, Prompt, build_prompt, path_of
 from ragcli.generation.wording import language_of, mentions, wording
 
@@ -60,6 +60,7 @@ def answer(
     language = language or language_of(question)
     if not passages:
         return not_found(language)
+    doubtful = _asserted(question, passages, language)
     budget = Budget(model.context_tokens, max_tokens, passage_tokens)
     prompt = build_prompt(
         question,
@@ -71,9 +72,9 @@ def answer(
         language,
         budget,
         model.count_tokens,
-        _hints(question, passages, language),
+        [wording(language)["foreign_value"].format(value=value) for value in doubtful[:1]],
     )
-    asking = _Asking(question, language, model, budget.room_for_answer, timeout, on_text)
+    asking = _Asking(question, language, model, budget.room_for_answer, timeout, on_text, doubtful)
     gate, completion = asking.attempt(prompt)
     attempts = 1
     if not gate.text and asking.may_try_again(completion):
@@ -96,6 +97,7 @@ class _Asking:
     max_tokens: int
     timeout: float | None
     on_text: Callable[[str], None] | None
+    doubtful: Sequence[str]
 
     def may_try_again(self, done: Completion) -> bool:
         """Tell whether a second attempt is worth it: nobody stopped the first and time is left."""
@@ -104,8 +106,9 @@ class _Asking:
         return not self.timeout or done.total_s * 2 < self.timeout
 
     def attempt(self, prompt: Prompt) -> tuple[Gate, Completion]:
+        doubtful = frozenset(numbers(" ".join(self.doubtful)))
         inside = bool(getattr(self.model, "opens_thought", False))
-        gate = Gate(self.question, prompt.passages, self.language, self.on_text, inside)
+        gate = Gate(self.question, prompt.passages, self.language, self.on_text, inside, doubtful)
         completion = self.model.complete(
             prompt.messages, max_tokens=self.max_tokens, timeout=self.timeout, on_text=gate.feed
         )
@@ -113,13 +116,12 @@ class _Asking:
         return gate, completion
 
 
-def _hints(question: str, passages: Sequence[Passage], language: str) -> list[str]:
-    """Point out to the model a value that the question asserts and no passage holds."""
-    words = wording(language)
-    if not mentions(question, words["assertions"]):
+def _asserted(question: str, passages: Sequence[Passage], language: str) -> list[str]:
+    """Return the values that a question asserts and no passage holds."""
+    endings = wording(language)["assertions"]
+    if not mentions(question, endings):
         return []
-    values = [_without(value, words["assertions"]) for value in foreign_values(question, passages)]
-    return [words["foreign_value"].format(value=value) for value in values[:1]]
+    return [_without(value, endings) for value in foreign_values(question, passages)]
 
 
 def _without(value: str, endings: Sequence[str]) -> str:

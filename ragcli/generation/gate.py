@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ragcli.datatypes import Passage
 from ragcli.generation.citations import Numbering, split_marks
-from ragcli.generation.grounding import Support, support
+from ragcli.generation.grounding import Support, numbers, support
 from ragcli.generation.streaming import Thoughts
 from ragcli.generation.wording import fold, mentions, wording
 
@@ -34,13 +34,17 @@ class Checks:
 
 @dataclass(slots=True)
 class Gate:
-    """The checked text of one attempt."""
+    """The checked text of one attempt.
+
+    `doubtful` are numbers that the question asserts and no passage holds: they may be denied, not confirmed.
+    """
 
     question: str
     passages: Sequence[Passage]
     language: str
     on_text: Callable[[str], None] | None = None
     inside_thought: bool = False
+    doubtful: frozenset[str] = frozenset()
     numbering: Numbering = field(default_factory=Numbering)
     shown: list[str] = field(default_factory=list)
     said: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
@@ -105,6 +109,9 @@ class Gate:
         found = support(
             bare, cited, self.passages, self.question, computed=mentions(self.question, words["calculations"])
         )
+        repeated = numbers(bare) & self.doubtful
+        if repeated and not mentions(bare, words["negations"]):
+            found = Support((), tuple(sorted(repeated)))
         self._decide(bare, cited, found)
 
     def _decide(self, bare: str, cited: tuple[int, ...], found: Support) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ragcli.datatypes import Passage
+from ragcli.generation.names import codes, of_a_sibling, without_codes
 from ragcli.generation.wording import fold
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -54,8 +55,11 @@ def written_numbers(text: str) -> set[str]:
 
 
 def foreign_values(question: str, passages: Iterable[Passage]) -> list[str]:
-    """Return the values with a unit in a question whose number no passage holds."""
-    known = {number for passage in passages for number in written_numbers(_whole(passage))}
+    """Return the values with a unit in a question whose number no passage about its own model holds."""
+    own = [passage for passage in passages if not of_a_sibling(question, passage)]
+    known = {number for passage in own for number in written_numbers(_whole(passage))} | numbers(
+        " ".join(number for _, number in codes(question))
+    )
     values = [found.strip() for found in _VALUE.findall(_plain(question))]
     return [value for value in values if not numbers(value) <= known]
 
@@ -65,10 +69,13 @@ def support(
 ) -> Support:
     """Return which passages a sentence (without marks) may cite: the model's own where they hold its numbers.
 
-    Numbers of the question may be repeated. `computed` lets sums, differences and products of passage numbers
-    pass, for questions that ask for them.
+    Numbers of the question may be repeated. A passage about another model of the family doesn't count.
+    `computed` lets sums, differences and products of passage numbers pass, for questions that ask for them.
     """
-    wanted = numbers(sentence) - written_numbers(question)
+    passages = [passage for passage in passages if not of_a_sibling(sentence, passage, question)]
+    cited = [n for n in cited if any(passage.n == n for passage in passages)]
+    named = codes("\n".join((question, *map(_whole, passages))))
+    wanted = numbers(without_codes(sentence, named)) - written_numbers(question)
     if not wanted:
         return _by_words(sentence, cited, passages, question)
     held = {p.n: written_numbers(_whole(p)) for p in passages}
@@ -113,9 +120,12 @@ def chunk_of(passage: Passage, said: Sequence[str]) -> int:
 
 
 def overlap(sentence: str, passage: Passage) -> float:
-    """Return the share of a sentence's units that stand in a passage or its path, 0 to 1."""
-    mine = units(sentence)
-    return len(mine & units(_whole(passage))) / len(mine) if mine else 0.0
+    """Return the share of a sentence's units that stand in a passage's text, 0 to 1.
+
+    What its path says already (the product, the chapter) tells nothing about what is said of it.
+    """
+    mine = units(sentence) - units("\n".join((passage.file, passage.title, *passage.heading_path)))
+    return len(mine & units(passage.text)) / len(mine) if mine else 0.0
 
 
 def units(text: str) -> set[str]:

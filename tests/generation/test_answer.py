@@ -171,3 +171,14 @@ def test_the_second_attempt_has_what_is_left_of_the_time(scripted, shown):
     limits.clear()
     answer("负载？", shown, model=model, timeout=7.0)
     assert limits == [7.0]
+
+
+def test_an_asserted_value_of_a_sibling_is_not_confirmed(scripted, make_passage):
+    shown = [
+        make_passage(1, "接头缠胶带 9 圈。", "风扇AB-300.txt"),
+        make_passage(2, "接头缠胶带 14 圈。", "风扇AB-500.txt"),
+    ]
+    model = scripted("是，接头缠胶带 14 圈 [2]。", "不是，AB-300 的接头缠胶带 9 圈 [1]。")
+    said = answer("AB-300 的接头也是缠 14 圈吗？", shown, model=model)
+    assert (said.action, said.text) == ("correct", "不是，AB-300 的接头缠胶带 9 圈 [1]。")
+    assert "“14 圈”" in model.prompts[0][-1].content

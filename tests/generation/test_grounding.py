@@ -64,3 +64,24 @@ def test_values_that_a_question_makes_up(make_passage):
     shown = [make_passage(1, "停车每小时 6 元。")]
     assert foreign_values("停车每小时 4 元吧", shown) == ["4 元吧"]
     assert foreign_values("停车每小时 6 元吧", shown) == []
+
+
+def test_a_siblings_passage_supports_nothing(make_passage):
+    shown = [
+        make_passage(1, "支持手机控制。", "风扇AB-500手册.txt"),
+        make_passage(2, "滤网每 3 个月更换。", "风扇AB-300手册.txt"),
+    ]
+    assert support("AB-300 支持手机控制。", [1], shown, "哪个型号支持手机控制").weak
+    assert support("AB-500 支持手机控制。", [1], shown, "哪个型号支持手机控制").cited == (1,)
+    assert support("AB-500 的滤网每 3 个月更换。", [2], shown, "AB-500 的滤网呢").missing == ("3",)
+
+
+def test_a_comparison_may_name_both(make_passage):
+    shown = [make_passage(1, "压力 4 巴。", "AB-500.txt"), make_passage(2, "压力 3 巴。", "AB-300.txt")]
+    assert set(support("AB-300 为 3 巴，AB-500 为 4 巴。", [], shown, "比较压力").cited) == {1, 2}
+
+
+def test_a_passage_without_names_may_be_about_any(make_passage):
+    assert support(
+        "AB-300 可以水洗。", [1], [make_passage(1, "机身可以水洗，晾干再装。")], "AB-300 能水洗吗"
+    ).cited == (1,)
