@@ -14,6 +14,7 @@ from ragcli.datatypes import Action, Completion, LanguageModel, Passage
 from ragcli.errors import NoUsableAnswer
 from ragcli.generation.gate import Checks, Gate
 from ragcli.generation.grounding import chunk_of, foreign_values, numbers
+from ragcli.generation.names import of_its_own
 from ragcli.generation.prompt import Budget, Prompt, build_prompt, path_of
 from ragcli.generation.wording import language_of, mentions, wording
 
@@ -60,6 +61,7 @@ def answer(
     language = language or language_of(question)
     if not passages:
         return not_found(language)
+    passages = of_its_own(question, passages)
     doubtful = _asserted(question, passages, language)
     budget = Budget(model.context_tokens, max_tokens, passage_tokens)
     prompt = build_prompt(

@@ -56,6 +56,7 @@ class Gate:
     corrected: bool = False
     retracted: bool = False
     _held: str = ""
+    _short: str = ""  # a bare yes or no waits for the sentence that gives its reason
     _thoughts: Thoughts = field(default_factory=Thoughts)
 
     def __post_init__(self) -> None:
@@ -86,7 +87,9 @@ class Gate:
             self._held = ""
         for line in self._held.splitlines(keepends=True):
             self._judge(line)
-        self._held = ""
+        if self._short:
+            self.unsupported.append(self._short.strip())
+        self._held = self._short = ""
         return self.text
 
     @property
@@ -101,11 +104,14 @@ class Gate:
         words = wording(self.language)
         self.raw.append(sentence)
         if mentions(bare, words["refusals"]):
-            self.refused = True
+            self.refused, self._short = True, ""
             self._show(bare, ())
             return
         if len(self.raw) == 1:
             self.corrected = fold(bare).strip().startswith(tuple(words["corrections"]))
+        if _letters(bare) in words["short_answers"]:
+            self._short = bare
+            return
         found = support(
             bare, cited, self.passages, self.question, computed=mentions(self.question, words["calculations"])
         )
@@ -118,14 +124,15 @@ class Gate:
         if found.missing:
             self.missing += found.missing
             self.unsupported.append(bare.strip())
-        elif found.weak and _letters(bare) not in wording(self.language)["short_answers"]:
+        elif found.weak:
             self.unsupported.append(bare.strip())
         else:
             self.attached += found.cited != cited
             self._show(bare, found.cited)
 
     def _show(self, bare: str, cited: tuple[int, ...]) -> None:
-        text = self.numbering.marked(bare, cited)
+        text = self._short + self.numbering.marked(bare, cited)
+        self._short = ""
         self.shown.append(text)
         self.said.append((bare, cited))
         if self.on_text:
@@ -135,7 +142,7 @@ class Gate:
         """All so far was a thought without an opening mark."""
         self._thoughts.dropped_before = False
         self.retracted = self.retracted or bool(self.shown)
-        self._held = ""
+        self._held = self._short = ""
         self.numbering, self.shown, self.said, self.raw = Numbering(), [], [], []
         self.unsupported, self.missing, self.refused, self.corrected = [], [], False, False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ragcli.datatypes import Passage
 from ragcli.generation.wording import fold
@@ -19,6 +20,16 @@ def codes(text: str) -> set[tuple[str, str]]:
     return set(_CODE.findall(fold(text)))
 
 
+def of_its_own(question: str, passages: Sequence[Passage]) -> list[Passage]:
+    """Return the passages without those about a sibling of what the question names.
+
+    All of them where none names it: then nothing tells which are wrong.
+    """
+    named = codes(question)
+    own = [passage for passage in passages if not of_a_sibling(question, passage)]
+    return own if any(named & _held(passage) for passage in own) else list(passages)
+
+
 def without_codes(text: str, known: set[tuple[str, str]]) -> str:
     """Return a text without the codes that are known: their numbers say nothing of their own."""
     return _CODE.sub(
@@ -33,10 +44,14 @@ def of_a_sibling(sentence: str, passage: Passage, question: str = "") -> bool:
     any: it is no sibling's.
     """
     sentence = sentence if codes(sentence) else question
-    held = codes("\n".join((passage.file, passage.title, *passage.heading_path, passage.text)))
+    held = _held(passage)
     for letters in {letters for letters, _ in codes(sentence)}:
         mine = {code for code in codes(sentence) if code[0] == letters}
         theirs = {code for code in held if code[0] == letters}
         if theirs and not mine & theirs:
             return True
     return False
+
+
+def _held(passage: Passage) -> set[tuple[str, str]]:
+    return codes("\n".join((passage.file, passage.title, *passage.heading_path, passage.text)))

@@ -182,3 +182,12 @@ def test_an_asserted_value_of_a_sibling_is_not_confirmed(scripted, make_passage)
     said = answer("AB-300 的接头也是缠 14 圈吗？", shown, model=model)
     assert (said.action, said.text) == ("correct", "不是，AB-300 的接头缠胶带 9 圈 [1]。")
     assert "“14 圈”" in model.prompts[0][-1].content
+
+
+def test_a_bare_yes_or_no_waits_for_its_reason(scripted, shown):
+    pieces: list[str] = []
+    said = answer("进水保修吗？", shown, model=scripted("不能。进水不保修 [2]。"), on_text=pieces.append)
+    assert "".join(pieces) == said.text == "不能。进水不保修 [1]。"
+    model = scripted("不能。", "不能。进水不保修 [2]。")
+    assert answer("进水保修吗？", shown, model=model).checks.attempts == 2
+    assert answer("能飞吗？", shown, model=scripted("不能。资料中未提及。")).text == "资料中未提及。"
