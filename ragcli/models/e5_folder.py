@@ -60,7 +60,9 @@ def write_folder(pack: Pack, folder: Path, disk: Disk) -> None:
 
 _MODULES = [
     {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{name}"}
-    for number, (path, name) in enumerate((("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")))
+    for number, (path, name) in enumerate(
+        (("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize"))
+    )
 ]
 
 
@@ -76,7 +78,12 @@ def _config(shape: Shape, tokens: Tokens) -> dict[str, Any]:
 
 
 def _tokenizer_config(shape: Shape, tokens: Tokens) -> dict[str, Any]:
-    marks = {"bos_token": tokens.bos, "eos_token": tokens.eos, "cls_token": tokens.bos, "sep_token": tokens.eos}
+    marks = {
+        "bos_token": tokens.bos,
+        "eos_token": tokens.eos,
+        "cls_token": tokens.bos,
+        "sep_token": tokens.eos,
+    }
     marks |= {"pad_token": tokens.pad, "unk_token": tokens.unk}
     named = {name: tokens.pieces[number] for name, number in marks.items()}
     return {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": shape.positions, **named}
@@ -178,10 +185,3 @@ def _product(dims: tuple[int, ...]) -> int:
     for size in dims:
         total *= size
     return total
-
-
-def folder_bytes(shape: Shape) -> int:
-    """Return how many bytes the weights take, for the check of free space."""
-    return 2 * sum(_product(dims) for _, dims in _hugging_face_shapes(shape).values())
-
-

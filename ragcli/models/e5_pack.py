@@ -23,7 +23,15 @@ BLOCK = 32
 BLOCK_BYTES = 18
 _MAX_PIECES = 2**20
 _MAX_MAP = 2**17
-_LIMITS = {"hidden": 2**13, "layers": 2**7, "heads": 2**7, "ffn": 2**15, "rows": _MAX_PIECES, "positions": 2**14, "types": 16}
+_LIMITS = {
+    "hidden": 2**13,
+    "layers": 2**7,
+    "heads": 2**7,
+    "ffn": 2**15,
+    "rows": _MAX_PIECES,
+    "positions": 2**14,
+    "types": 16,
+}
 
 
 class BadPack(Exception):
@@ -152,7 +160,9 @@ def _shape(reader: _Reader) -> Shape:
     if block != BLOCK or not 0 < eps < 1e-2:
         raise BadPack(f"block size {block}, epsilon {eps}")
     if sizes["hidden"] % BLOCK or sizes["ffn"] % BLOCK or sizes["hidden"] % sizes["heads"]:
-        raise BadPack(f"hidden {sizes['hidden']}, feed-forward {sizes['ffn']}, heads {sizes['heads']} do not divide")
+        raise BadPack(
+            f"hidden {sizes['hidden']}, feed-forward {sizes['ffn']}, heads {sizes['heads']} do not divide"
+        )
     return Shape(**sizes, eps=eps)
 
 
@@ -166,7 +176,11 @@ def _tokens(reader: _Reader, rows: int) -> Tokens:
     (length,) = reader.take("Q")
     offsets = reader.take(f"{count + 1}I")
     scores = reader.take(f"{count}f")
-    if offsets[0] != 0 or offsets[-1] != length or any(a > b for a, b in zip(offsets, offsets[1:], strict=False)):
+    if (
+        offsets[0] != 0
+        or offsets[-1] != length
+        or any(a > b for a, b in zip(offsets, offsets[1:], strict=False))
+    ):
         raise BadPack("the pieces' offsets do not rise from 0 to their length")
     if not all(map(math.isfinite, scores)):
         raise BadPack("a piece's score is not a number")
@@ -221,7 +235,11 @@ def _tensors(reader: _Reader, shape: Shape) -> dict[str, Tensor]:
 def expected_tensors(shape: Shape) -> dict[str, int]:
     """Return the tensors that an encoder of this shape has, with their counts of numbers."""
     hidden, ffn = shape.hidden, shape.ffn
-    wanted = {"emb.word": shape.rows * hidden, "emb.pos": shape.positions * hidden, "emb.type": shape.types * hidden}
+    wanted = {
+        "emb.word": shape.rows * hidden,
+        "emb.pos": shape.positions * hidden,
+        "emb.type": shape.types * hidden,
+    }
     wanted |= {"emb.ln.w": hidden, "emb.ln.b": hidden}
     for layer in range(shape.layers):
         for part, width, depth in _PARTS:

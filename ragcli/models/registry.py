@@ -107,6 +107,9 @@ def parse_registry(text: str) -> Registry:
 
 
 def _entry(item: dict[str, Any], profiles: Mapping[str, tuple[str, ...]]) -> ModelEntry:
-    parts = [ModelFile(**{**one, "parts": tuple(Part(**part) for part in one.get("parts", ()))}) for one in item["files"]]
+    parts = [
+        ModelFile(**{**one, "parts": tuple(Part(**part) for part in one.get("parts", ()))})
+        for one in item["files"]
+    ]
     among = tuple(name for name, members in profiles.items() if item["name"] in members)
     return ModelEntry(**{**item, "roles": tuple(item["roles"]), "files": tuple(parts), "profiles": among})
