@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ragcli.datatypes import StoredChunk
 from ragcli.retrieval.dense import DenseIndex
-from ragcli.retrieval.evidence import candidate_of, facts, view
+from ragcli.retrieval.evidence import view
 from ragcli.retrieval.lexical import LexicalIndex
 from ragcli.retrieval.rank import RankWeights, strength
 from ragcli.retrieval.terms import Fold, has_wide
@@ -116,11 +116,10 @@ def best_strength(
     )
     query = view(question, fold, lexical.frequency, lexical.total)
     base, lowest = calibration.expected(vector), min(cosines.values())
+    found = candidates_of(fetch(first), {}, fold, asks_for_values(query))
+    deviations = [cosines.get(item.stored.chunk.chunk_id, lowest) - base for item in found]
     return max(
-        strength(
-            facts(query, candidate_of(stored, 0.0, fold)), cosines.get(chunk, lowest) - base, RankWeights()
-        )
-        for chunk, stored in zip(first, fetch(first), strict=True)
+        strength(item.found, item.deviation, RankWeights()) for item in examine(query, found, deviations)
     )
 
 

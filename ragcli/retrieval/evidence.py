@@ -10,7 +10,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragcli.datatypes import StoredChunk
 from ragcli.retrieval.terms import WIDE, Fold, index_terms, is_chapter, query_terms, value_terms
@@ -46,13 +46,13 @@ class Facts:
     the query has none); `sibling` says that the path names another member of a family that the query names.
     """
 
-    coverage: float
-    body: float
-    path: float
-    near: float
-    names: float
-    numbers: float
-    sibling: bool
+    coverage: float = 0.0
+    body: float = 0.0
+    path: float = 0.0
+    near: float = 0.0
+    names: float = 1.0
+    numbers: float = 1.0
+    sibling: bool = False
 
 
 def view(text: str, fold: Fold, frequency: Callable[[str], int], total: int) -> QueryView:
@@ -78,8 +78,8 @@ def names_in(text: str) -> list[str]:
 class Candidate:
     """A fetched chunk, its folded text and what stands over it.
 
-    `fused` is its score in the first stage, the best 1; `deviation` the distance of its cosine with the
-    query from that of an average passage.
+    `fused` is its score in the first stage, the best 1. Against one query: `deviation` is the distance of its
+    cosine from that of an average passage, `found` what its words hold.
     """
 
     stored: StoredChunk
@@ -88,14 +88,38 @@ class Candidate:
     values: frozenset[str]
     path: frozenset[str]
     deviation: float = 0.0
+    found: Facts = Facts()
 
 
-def candidate_of(stored: StoredChunk, fused: float, fold: Fold) -> Candidate:
-    """Return a chunk ready to be looked through."""
-    stem = stored.file.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    over = " \n ".join((stem, stored.title, *stored.chunk.heading_path))
-    text = fold(stored.chunk.text)
-    return Candidate(stored, fused, text, frozenset(value_terms(text)), frozenset(index_terms(over, fold)))
+def candidates_of(
+    chunks: Sequence[StoredChunk], fused: Mapping[int, float], fold: Fold, values: bool
+) -> list[Candidate]:
+    """Return chunks ready to be looked through; `values` where a query asks for more than plain characters."""
+    paths: dict[tuple[str, ...], frozenset[str]] = {}
+    made = []
+    for stored in chunks:
+        over = (stored.file.rsplit("/", 1)[-1].rsplit(".", 1)[0], stored.title, *stored.chunk.heading_path)
+        if over not in paths:
+            paths[over] = frozenset(index_terms(" \n ".join(over), fold))
+        text = fold(stored.chunk.text)
+        held = frozenset(value_terms(text)) if values else frozenset[str]()
+        made.append(Candidate(stored, fused.get(stored.chunk.chunk_id, 0.0), text, held, paths[over]))
+    return made
+
+
+def asks_for_values(query: QueryView) -> bool:
+    """Return whether a query holds words, names or numbers besides plain characters."""
+    return any(not _WIDE_ONLY.fullmatch(term) for term in query.terms)
+
+
+def examine(
+    query: QueryView, candidates: Sequence[Candidate], deviations: Sequence[float]
+) -> list[Candidate]:
+    """Return the candidates with what they hold of one query."""
+    return [
+        replace(item, deviation=deviation, found=facts(query, item))
+        for item, deviation in zip(candidates, deviations, strict=True)
+    ]
 
 
 def facts(query: QueryView, candidate: Candidate) -> Facts:
@@ -121,8 +145,11 @@ def holds(candidate: Candidate, term: str) -> bool:
 
 
 def _near(terms: Mapping[str, float], held: set[str], text: str) -> float:
-    pieces = [piece for piece in _SENTENCE.split(text) if piece.strip()]
-    return max((_share(terms, {term for term in held if term in piece}) for piece in pieces), default=0.0)
+    total = sum(terms.values())
+    if not held or not total:
+        return 0.0
+    weights = [(term, terms[term]) for term in held]
+    return max(sum(w for term, w in weights if term in piece) for piece in _SENTENCE.split(text)) / total
 
 
 def _share(terms: Mapping[str, float], held: set[str] | frozenset[str]) -> float:

@@ -25,3 +25,9 @@ def reciprocal_rank(rankings: Sequence[Ranking], constant: float) -> dict[int, f
         for rank, (chunk, _) in enumerate(ranking.hits, 1):
             sums[chunk] = sums.get(chunk, 0.0) + ranking.weight / (constant + rank)
     return dict(sorted(sums.items(), key=lambda item: -item[1]))
+
+
+def normalised(scores: dict[int, float]) -> dict[int, float]:
+    """Return scores as shares of the best one."""
+    best = max(scores.values(), default=1.0)
+    return {chunk: score / best for chunk, score in scores.items()}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ragcli.retrieval.evidence import Candidate, Facts, QueryView, facts
+from ragcli.retrieval.evidence import Candidate, Facts, QueryView
 
 
 class Reranker(Protocol):
@@ -28,13 +28,14 @@ class Reranker(Protocol):
 class RankWeights:
     """How much each kind of evidence counts; the figures behind them are in docs/retrieval.md.
 
-    `deviation` is a cosine's distance from that of an average passage; 0.05 of it, a good part of what sets
+    `deviation` is a cosine's distance from that of an average passage; 0.06 of it, a good part of what sets
     the right passage apart, weighs as much as all of the query's words.
     """
 
-    deviation: float = 20.0
+    deviation: float = 16.0
     coverage: float = 1.0
-    near: float = 0.0
+    body: float = 0.2
+    near: float = 0.2
     path: float = 0.0
     numbers: float = 0.0
     sibling: float = 0.0
@@ -45,6 +46,7 @@ def strength(found: Facts, deviation: float, weights: RankWeights) -> float:
     return (
         weights.deviation * deviation
         + weights.coverage * found.coverage
+        + weights.body * found.body
         + weights.near * found.near
         + weights.path * found.path
         + weights.numbers * found.numbers
@@ -65,4 +67,4 @@ class WordReranker:
 
     def rerank(self, query: QueryView, candidates: Sequence[Candidate]) -> list[float]:
         """Return the strength of the evidence for each candidate."""
-        return [strength(facts(query, item), item.deviation, self.weights) for item in candidates]
+        return [strength(item.found, item.deviation, self.weights) for item in candidates]

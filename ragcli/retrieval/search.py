@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from ragcli.datatypes import Hit, StoredChunk
 from ragcli.retrieval.calibration import Calibration
-from ragcli.retrieval.evidence import Candidate, QueryView, candidate_of, facts, view
+from ragcli.retrieval.evidence import Candidate, QueryView, asks_for_values, candidates_of, examine, view
 from ragcli.retrieval.filters import Filters, factor, narrows, reason_to_drop
-from ragcli.retrieval.fusion import Ranking, reciprocal_rank
+from ragcli.retrieval.fusion import Ranking, normalised, reciprocal_rank
 from ragcli.retrieval.rank import RankWeights, Reranker, WordReranker, strength
 from ragcli.retrieval.similar import copies_last
 from ragcli.retrieval.terms import Fold
@@ -96,16 +96,18 @@ def search(
     started, fold = clock(), lexical.fold
     rankings = first_stage(queries, vectors, dense, lexical, options, narrows(filters))
     searched = clock()
-    fused = reciprocal_rank(rankings, options.constant)
-    candidates, dropped = gather(fused, fetch, options.candidates, filters, fold)
+    fused = normalised(reciprocal_rank(rankings, options.constant))
+    chunks, dropped = gather(fused, fetch, options.candidates, filters, fold)
     fetched = clock()
     views = [view(query, fold, lexical.frequency, lexical.total) for query in queries]
+    candidates = candidates_of(chunks, fused, fold, any(map(asks_for_values, views)))
     scored = [
         score_for(view, vector, candidates, rankings[2 * n : 2 * n + 2], options)
         for n, (view, vector) in enumerate(zip(views, vectors, strict=True))
     ]
-    hits = merge(scored, candidates, filters, fold)
-    order = copies_last([fold(hit.stored.chunk.text) for hit in hits])
+    hits = merge(scored, filters, fold)
+    texts = {id_of(item): item.text for item in candidates}
+    order = copies_last([texts[hit.stored.chunk.chunk_id] for hit in hits])
     listed = monotone([hits[n] for n in order])
     above = [hit for hit in listed if hit.score >= options.threshold]
     timings = {"first_stage": searched - started, "fetch": fetched - searched, "rank": clock() - fetched}
@@ -132,10 +134,10 @@ def first_stage(
 
 def gather(
     fused: dict[int, float], fetch: Fetch, wanted: int, filters: Filters, fold: Fold
-) -> tuple[list[Candidate], list[tuple[int, str]]]:
-    """Fetch candidates in fused order until enough pass the filters."""
-    order, best = list(fused), max(fused.values(), default=1.0)
-    kept: list[Candidate] = []
+) -> tuple[list[StoredChunk], list[tuple[int, str]]]:
+    """Fetch chunks in fused order until enough pass the filters; return those that don't with the reason."""
+    order = list(fused)
+    kept: list[StoredChunk] = []
     dropped: list[tuple[int, str]] = []
     for start in range(0, len(order), wanted):
         for stored in fetch(order[start : start + wanted]):
@@ -143,7 +145,7 @@ def gather(
             if reason:
                 dropped.append((stored.chunk.chunk_id, reason))
             elif len(kept) < wanted:
-                kept.append(candidate_of(stored, fused[stored.chunk.chunk_id] / best, fold))
+                kept.append(stored)
         if len(kept) >= wanted:
             break
     return kept, dropped
@@ -162,11 +164,11 @@ def score_for(
     words = found_by("lexical", rankings)
     # What the dense search didn't reach is no nearer than the last that it did.
     lowest = min(cosines.values(), default=base)
-    near = [replace(item, deviation=cosines.get(id_of(item), lowest) - base) for item in candidates]
-    ranks = options.reranker.rerank(query, near)
+    examined = examine(query, candidates, [cosines.get(id_of(item), lowest) - base for item in candidates])
+    ranks = options.reranker.rerank(query, examined)
     hits = []
-    for item, rank in zip(near, ranks, strict=True):
-        found = facts(query, item)
+    for item, rank in zip(examined, ranks, strict=True):
+        found = item.found
         evidence = strength(found, item.deviation, options.weights) - UNKNOWN_NAME * bool(query.unknown)
         scores = {
             "dense": item.deviation + base,
@@ -193,9 +195,7 @@ def id_of(candidate: Candidate) -> int:
     return candidate.stored.chunk.chunk_id
 
 
-def merge(
-    scored: Sequence[Sequence[Hit]], candidates: Sequence[Candidate], filters: Filters, fold: Fold
-) -> list[Hit]:
+def merge(scored: Sequence[Sequence[Hit]], filters: Filters, fold: Fold) -> list[Hit]:
     """Return each candidate once, with its best query's score, in order of rank."""
     best = [max(versions, key=lambda hit: hit.scores["rank"]) for versions in zip(*scored, strict=True)]
     weighed = []

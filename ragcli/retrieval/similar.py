@@ -1,7 +1,7 @@
 """Whether two passages say the same, so that copies don't fill a list.
 
-Two editions of a page or two sibling manuals differ in little but their numbers: what differs in a number or
-a Latin name is never a copy.
+Two editions of a page or two sibling manuals differ in little but their numbers: what differs in a number is
+never a copy.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 _SHINGLE = 6
 _COPY = 0.9
-_VALUES = re.compile(r"[a-z0-9]+(?:\.\d+)*")
+_VALUES = re.compile(r"\d+")
 _BLANK = re.compile(r"[\W_]+")
 
 
@@ -19,25 +19,28 @@ def copies_last(texts: Sequence[str]) -> list[int]:
     """Return the positions of `texts` (folded) with copies of an earlier one moved behind all others."""
     first: list[int] = []
     later: list[int] = []
-    prints: list[tuple[frozenset[str], frozenset[str]]] = []
-    for position, text in enumerate(texts):
-        mine = _print(text)
-        if any(_same(mine, other) for other in prints):
+    bare = [_BLANK.sub("", text) for text in texts]
+    for position, text in enumerate(bare):
+        if any(is_copy(text, bare[other]) for other in first):
             later.append(position)
         else:
             first.append(position)
-            prints.append(mine)
     return first + later
 
 
-def _print(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    bare = _BLANK.sub("", text)
-    shingles = {bare[at : at + _SHINGLE] for at in range(max(1, len(bare) - _SHINGLE + 1))}
-    return frozenset(shingles), frozenset(_VALUES.findall(text))
-
-
-def _same(one: tuple[frozenset[str], frozenset[str]], other: tuple[frozenset[str], frozenset[str]]) -> bool:
-    if one[1] != other[1]:
+def is_copy(one: str, other: str) -> bool:
+    """Return whether two texts without blanks and marks differ in next to nothing, and in no value."""
+    if one == other:
+        return True
+    # Most pairs differ in length by more than copies can, which spares looking inside.
+    if min(len(one), len(other)) < _COPY * max(len(one), len(other)) or _VALUES.findall(
+        one
+    ) != _VALUES.findall(other):
         return False
-    shared = len(one[0] & other[0])
-    return shared >= _COPY * (len(one[0]) + len(other[0]) - shared)
+    mine, theirs = _shingles(one), _shingles(other)
+    shared = len(mine & theirs)
+    return shared >= _COPY * (len(mine) + len(theirs) - shared)
+
+
+def _shingles(text: str) -> set[str]:
+    return {text[at : at + _SHINGLE] for at in range(max(1, len(text) - _SHINGLE + 1))}

@@ -5,15 +5,14 @@ import pytest
 from ragcli.datatypes import Chunk, StoredChunk
 from ragcli.errors import ModelUnusable
 from ragcli.retrieval.cross_encoder import CrossEncoderReranker
-from ragcli.retrieval.evidence import candidate_of, facts, view
+from ragcli.retrieval.evidence import candidates_of, examine, facts, view
 from ragcli.retrieval.judge import JudgeReranker
 from ragcli.retrieval.rank import WordReranker
 
 
 def candidate(text, path=(), file="手册.txt", title="", fused=0.5, number=1):
-    return candidate_of(
-        StoredChunk(Chunk(number, path, "text", text, 1, 1, 0, len(text)), file, title), fused, str.lower
-    )
+    stored = StoredChunk(Chunk(number, path, "text", text, 1, 1, 0, len(text)), file, title)
+    return candidates_of([stored], {number: fused}, str.lower, values=True)[0]
 
 
 def asked(text, known=1):
@@ -49,7 +48,7 @@ def test_the_default_prefers_the_named_model():
     query = asked("KD-310的皮带多长")
     other = candidate("皮带长 900 毫米", title="KD-320 手册", fused=1.0)
     named = candidate("皮带长 800 毫米", title="KD-310 手册", fused=0.9)
-    scores = WordReranker().rerank(query, [other, named])
+    scores = WordReranker().rerank(query, examine(query, [other, named], [0.05, 0.05]))
     assert scores[1] > scores[0]
 
 
