@@ -122,14 +122,19 @@ def rows_in(query: str, hit: Hit, lexicon: Lexicon) -> tuple[Choice, ...]:
     """Return the rows of a table when the question names a column and no row."""
     if hit.stored.chunk.kind != "table":
         return ()
-    lines = [line for line in hit.stored.chunk.text.split("\n") if line.strip() and not _RULE_LINE.match(line)]
+    lines = [
+        line for line in hit.stored.chunk.text.split("\n") if line.strip() and not _RULE_LINE.match(line)
+    ]
     cells = [_CELL.split(line.strip().strip("|").strip()) for line in lines]
     if not 3 <= len(cells) <= MOST + 1:
         return ()
     asked = _pieces(query)
     header, rows = cells[0], [row[0] for row in cells[1:] if row[0]]
     names_column = any(asked & _pieces(column) for column in header[1:])
-    names_row = any(_pieces(row) & asked or squash(row, lexicon.fold).text in squash(query, lexicon.fold).text for row in rows)
+    names_row = any(
+        _pieces(row) & asked or squash(row, lexicon.fold).text in squash(query, lexicon.fold).text
+        for row in rows
+    )
     if not names_column or names_row or len(set(rows)) != len(rows):
         return ()
     return tuple(Choice(row, Entity(row, "row")) for row in rows)

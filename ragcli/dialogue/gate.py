@@ -193,9 +193,15 @@ def _leading_na(pointing: re.Match[str], text: str) -> bool:
 def _unanchored_zh(
     text: str, rest: str, state: DialogueState, named: tuple[Mention, ...], lexicon: Lexicon
 ) -> GateVerdict:
-    words = words_of("zh")
-    if words.has("bare_questions", text) or not rest:
+    """Judge a question that names nothing: first by what its terms belong to, then by what it leaves out."""
+    if words_of("zh").has("bare_questions", text) or not rest:
         return GateVerdict(False, ("no subject",), "dependent")
+    return _by_terms(rest, state, named, lexicon) or _by_form(text, rest)
+
+
+def _by_terms(
+    rest: str, state: DialogueState, named: tuple[Mention, ...], lexicon: Lexicon
+) -> GateVerdict | None:
     running = {file for entity in near(state)[:2] for file in entity.files} | set(state.retrieval.files[:1])
     at_home = [mention for mention in named if running & set(mention.entity.files)]
     if at_home and (len(rest) <= _HOME or _pinned(state, lexicon)):
@@ -204,24 +210,30 @@ def _unanchored_zh(
     if sides and len(rest) <= 2 * _SHORT:
         return GateVerdict(False, (f"a side of something: {sides[0].surface}",), "dependent")
     if named and not sides and all(mention.entity.files for mention in named) and running:
-        return GateVerdict(True, (f"about something else: {named[0].surface}",), "complete")
-    if at_home:
-        return GateVerdict(True, (f"names a subject of its own: {at_home[0].surface}",), "complete")
+        where = "a subject of its own" if at_home else "something else"
+        return GateVerdict(True, (f"about {where}: {(at_home or named)[0].surface}",), "complete")
+    return None
+
+
+def _by_form(text: str, rest: str) -> GateVerdict:
+    words = words_of("zh")
     owner = words.find("relational", text)
-    if owner and text[owner.start() - 1 : owner.start()] != "的" and len(rest) <= 2 * _SHORT:
-        return GateVerdict(False, (f"does not say of what: {owner.group()}",), "dependent")
-    asking = asks(text)
-    if not asking and len(rest) <= 2 * _SHORT:
-        return GateVerdict(False, ("asks nothing",), "dependent")
-    if words.starts("subjectless_starts", text) and len(rest) <= (_SHORT if _HOW.match(text) else 2 * _SHORT):
-        return GateVerdict(False, ("no subject",), "dependent")
-    if words.starts("continuations", text) and len(rest) <= 2 * _SHORT:
-        return GateVerdict(False, (f"goes on: {words.starts('continuations', text)}",), "dependent")
+    lead = words.starts("continuations", text)
     kind = words.find("kind_nouns", text)
-    if kind and len(rest) <= 2 * _SHORT:
-        return GateVerdict(False, (f"says only the kind: {kind.group()}",), "dependent")
-    if len(rest) <= _SHORT:
-        return GateVerdict(False, ("too short to stand alone",), "dependent")
+    brief = len(rest) <= 2 * _SHORT
+    why = ""
+    if owner and text[owner.start() - 1 : owner.start()] != "的" and brief:
+        why = f"does not say of what: {owner.group()}"
+    elif not asks(text) and brief:
+        why = "asks nothing"
+    elif words.starts("subjectless_starts", text) and len(rest) <= _SHORT * (1 if _HOW.match(text) else 2):
+        why = "no subject"
+    elif (lead or kind) and brief:
+        why = f"goes on: {lead}" if lead or not kind else f"says only the kind: {kind.group()}"
+    elif len(rest) <= _SHORT:
+        why = "too short to stand alone"
+    if why:
+        return GateVerdict(False, (why,), "dependent")
     return GateVerdict(True, ("has a subject and a predicate of its own",), "complete")
 
 

@@ -11,8 +11,7 @@ from ragcli.dialogue.linking import Lexicon
 from ragcli.dialogue.outcome import turn_done
 from ragcli.dialogue.state import DialogueState, empty_state
 from ragcli.dialogue.understand import understand
-from ragcli.dialogue.wording import Fold, asks
-from ragcli.dialogue.words import language_of
+from ragcli.dialogue.wording import Fold
 
 
 def replay(

@@ -7,15 +7,13 @@ doesn't decide. Names are compared folded and without blanks and hyphens: `js500
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ragcli.datatypes import Term, Vocabulary
+from ragcli.dialogue.lexicon import Lexicon, build_lexicon
 from ragcli.dialogue.state import Entity
-from ragcli.dialogue.wording import Fold, quotations, squash
+from ragcli.dialogue.wording import quotations, squash
 
-_NUMBERED = re.compile(r"^(.*?[^\d.])(\d{2,}|\d+[a-z])$")
 _CODE = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Za-z0-9-]*\d)(?=[A-Za-z0-9-]*[A-Za-z])[A-Za-z]{1,6}-?\d[A-Za-z0-9-]*"
 )
@@ -23,9 +21,9 @@ _UNITS = "元块角分天日号月年岁点小时秒周次级层栋幢楼平米�
 _BEFORE_NUMBER = re.compile(r"[A-Za-z\d.]$")
 _AFTER_NUMBER = re.compile(rf"^(?:[A-Za-z\d.:/]|\s*[{_UNITS}])")
 _LONGEST_QUOTED = 40
-_FEW_FILES = 3
-_BARE = 4
 _BRACKETED = re.compile(r"\s*[(（][^()（）]*[)）]\s*")
+__all__ = ["ANCHORS", "Lexicon", "Mention", "build_lexicon", "mentions"]
+
 ANCHORS = frozenset({"name", "quoted", "code", "topic"})
 
 
@@ -49,97 +47,20 @@ class Mention:
         return self.entity.kind in ANCHORS
 
 
-@dataclass(frozen=True, slots=True)
-class Lexicon:
-    """The vocabulary, laid out for look-up."""
-
-    terms: tuple[Term, ...]
-    surfaces: Mapping[str, tuple[int, ...]]
-    titles: Mapping[str, tuple[int, ...]]
-    tails: Mapping[str, tuple[int, ...]]
-    families: Mapping[str, tuple[int, ...]]
-    longest: int
-    files: int
-    fold: Fold
-
-    def entity(self, place: int) -> Entity:
-        """Return a term as an entity."""
-        term = self.terms[place]
-        return Entity(term.text, term.kind, term.files)
-
-    def siblings(self, entity: Entity) -> tuple[Entity, ...]:
-        """Return the entities that share the stem or the table column of this one, itself left out."""
-        places = self.surfaces.get(squash(entity.name, self.fold).text, ())
-        found: dict[str, Entity] = {}
-        for place in places:
-            for family in self._families_of(place):
-                for other in self.families[family]:
-                    if other != place:
-                        found.setdefault(self.terms[other].text, self.entity(other))
-        return tuple(found.values())
-
-    def _families_of(self, place: int) -> Iterable[str]:
-        return (family for family, members in self.families.items() if place in members)
-
-    def common(self, entity: Entity) -> bool:
-        """Say whether so many files have a term that it names a side of things and no thing."""
-        return len(entity.files) > max(_FEW_FILES, self.files // 100)
-
-    def knows(self, text: str) -> bool:
-        """Say whether the whole text is a name or a term of the base."""
-        return squash(text, self.fold).text in self.surfaces
-
-
-def build_lexicon(vocabulary: Vocabulary, fold: Fold) -> Lexicon:
-    """Lay a vocabulary out for look-up by surface, by numbered tail and by family of siblings."""
-    surfaces: dict[str, dict[int, None]] = defaultdict(dict)
-    tails: dict[str, dict[int, None]] = defaultdict(dict)
-    families: dict[str, dict[int, None]] = defaultdict(dict)
-    titles: dict[str, dict[int, None]] = defaultdict(dict)
-    for place, term in enumerate(vocabulary.terms):
-        for surface in (term.text, *_unbracketed(term), *term.aliases):
-            key = squash(surface, fold).text
-            if term.kind == "name":
-                titles[squash(_BRACKETED.sub("", surface), fold).text][place] = None
-            if key and not key.isdigit() and (term.kind == "name" or len(key) > 1):
-                surfaces[key][place] = None
-        numbered = _NUMBERED.match(squash(term.text, fold).text)
-        if numbered and term.kind == "name":
-            tails[numbered.group(2)][place] = None
-            families["stem " + numbered.group(1)][place] = None
-    for term in vocabulary.terms:
-        for member in term.members:
-            for place in surfaces.get(squash(member, fold).text, ()):
-                families[f"members {term.text}"][place] = None
-    return Lexicon(
-        terms=vocabulary.terms,
-        surfaces={key: tuple(places) for key, places in surfaces.items()},
-        titles={key: tuple(places) for key, places in titles.items()},
-        tails={key: tuple(places) for key, places in tails.items()},
-        families={key: tuple(places) for key, places in families.items() if len(places) > 1},
-        longest=max((len(key) for key in surfaces), default=0),
-        files=len({file for term in vocabulary.terms for file in term.files}),
-        fold=fold,
-    )
-
-
-def _unbracketed(term: Term) -> tuple[str, ...]:
-    """Return a name without its bracketed part, where enough is left not to be a common word."""
-    bare = _BRACKETED.sub("", term.text)
-    return (bare,) if term.kind == "name" and bare != term.text and len(bare) >= _BARE else ()
-
-
 def mentions(text: str, lexicon: Lexicon, near: tuple[Entity, ...] = ()) -> tuple[Mention, ...]:
     """Return what the text names, in order, not overlapping.
 
     `near` are the entities that the conversation is about, newest first: they decide between equals and
     let a bare number stand for a sibling.
     """
+    known = _known(text, lexicon, near)
+    things = [mention for mention in known if mention.anchors] + _titled(text, lexicon)
     found = [
         *_quoted(text, lexicon, near),
-        *_known(text, lexicon, near),
+        *sorted(things, key=lambda mention: mention.start - mention.end),
         *_codes(text),
         *_numbers(text, lexicon, near),
+        *(mention for mention in known if not mention.anchors),
     ]
     taken: list[Mention] = []
     for mention in found:
@@ -170,7 +91,23 @@ def _known(text: str, lexicon: Lexicon, near: tuple[Entity, ...]) -> list[Mentio
         entities = _ranked((lexicon.entity(place) for place in places), near)
         out.append(Mention(start, end, text[start:end], entities))
         at += length
-    return sorted(out, key=lambda mention: (not mention.anchors, -(mention.end - mention.start)))
+    return sorted(out, key=lambda mention: mention.start - mention.end)
+
+
+def _titled(text: str, lexicon: Lexicon) -> list[Mention]:
+    """Find parts of titles that stand for their documents: 图书馆, 咖啡机."""
+    squashed = squash(text, lexicon.fold)
+    out: list[Mention] = []
+    at = 0
+    while at < len(squashed.text):
+        size = next((n for n in range(8, 1, -1) if squashed.text[at : at + n] in lexicon.pieces), 0)
+        if size:
+            piece = squashed.text[at : at + size]
+            files = tuple(dict.fromkeys(f for p in lexicon.pieces[piece] for f in lexicon.terms[p].files))
+            start, end = squashed.origin[at], squashed.origin[at + size - 1] + 1
+            out.append(Mention(start, end, text[start:end], (Entity(text[start:end], "name", files),)))
+        at += size or 1
+    return out
 
 
 def _whole(text: str, origin: tuple[int, ...], at: int, size: int) -> bool:

@@ -146,7 +146,7 @@ def _carried(parts: _Parts, referents: Referents, state: DialogueState) -> Ruled
     said = phrase(text, [span] if span else [])
     topical = joined([names, *carried, said])
     resolved = _point(text, names, span, words) if names else ""
-    queries = (topical if carried else resolved or topical,)
+    queries: tuple[str, ...] = (topical if carried else resolved or topical,)
     if words.language == "en" and resolved:
         queries = (resolved, topical)
     return Ruled(_distinct(queries), referents.how or "topic", referents.entities, _grown(carried, said))
@@ -157,7 +157,6 @@ def _asks_known(parts: _Parts, entities: tuple[Entity, ...]) -> bool:
     files = {file for entity in entities for file in entity.files}
     if not files:
         return False
-    side = parts.words.find("relational", parts.text) if parts.words.language == "zh" else None
     return any(files & set(m.entity.files) for m in parts.named if not m.anchors)
 
 

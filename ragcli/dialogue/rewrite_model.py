@@ -1,0 +1,120 @@
+"""Ask the language model for a rewrite, or let it choose among the rules' candidates by likelihood.
+
+At most one call a turn. The prompt holds the state in a sentence, the allowed names and the most relevant
+turns; never a passage of an earlier turn. What comes back is checked by `validate` before it is used.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ragcli.datatypes import LanguageModel, Message
+from ragcli.dialogue.gate import near
+from ragcli.dialogue.lexicon import Lexicon
+from ragcli.dialogue.reading import RewriteOptions
+from ragcli.dialogue.state import DialogueState, Turn
+from ragcli.dialogue.validate import clean, refusal
+from ragcli.dialogue.wording import content
+from ragcli.dialogue.words import Language, language_of
+from ragcli.errors import RagcliError
+
+_TURNS = 3
+_ANSWER_CHARS = 60
+_NAMES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A model's rewrite (empty where it was refused), why, and the prompt tokens that it cost."""
+
+    text: str
+    why: str
+    tokens: int
+    raw: str = ""
+
+
+@cache
+def _texts(language: Language) -> Mapping[str, Any]:
+    raw = tomllib.loads(files(__package__).joinpath("data/rewrite.toml").read_text(encoding="utf-8"))
+    texts: Mapping[str, Any] = raw[language]
+    return texts
+
+
+@cache
+def _grammar() -> str:
+    return files(__package__).joinpath("data/rewrite.gbnf").read_text(encoding="utf-8")
+
+
+def fixed_messages(language: Language) -> list[Message]:
+    """Return the part of the prompt that is the same in every turn."""
+    texts = _texts(language)
+    out = [Message("system", texts["system"])]
+    for example in texts["examples"]:
+        out += [Message("user", example["user"]), Message("assistant", example["assistant"])]
+    return out
+
+
+def messages_for(query: str, state: DialogueState) -> list[Message]:
+    """Return the rewriter's prompt for a question."""
+    language = language_of(query)
+    texts = _texts(language)
+    names = [entity.name for entity in near(state)]
+    between = "、" if language == "zh" else ", "
+    user = texts["user"].format(
+        state=texts["state"].format(names=names[0]) if names else "",
+        names=between.join(names[:_NAMES]) or "—",
+        turns="\n".join(_told(turn, texts) for turn in relevant(query, state)),
+        query=query,
+    )
+    return [*fixed_messages(language), Message("user", user)]
+
+
+def _told(turn: Turn, texts: Mapping[str, Any]) -> str:
+    said: str = texts["turn"].format(query=turn.standalone or turn.query)
+    if turn.answer and turn.action in ("answer", "correct"):
+        said += "\n" + texts["answer"].format(answer=" ".join(turn.answer.split())[:_ANSWER_CHARS])
+    return said
+
+
+def relevant(query: str, state: DialogueState) -> Sequence[Turn]:
+    """Return the last turn and those that share the most words with the question, in their order."""
+    turns = [turn for turn in state.context.turns if turn.kind not in ("smalltalk", "about_base")]
+    asked = set("".join(content(query)))
+    rest = sorted(turns[:-1], key=lambda turn: (len(asked & set(turn.query + turn.standalone)), turn.number))
+    kept = {turn.number for turn in (*rest[-(_TURNS - 1) :], *turns[-1:])}
+    return [turn for turn in turns if turn.number in kept]
+
+
+def propose(
+    query: str, state: DialogueState, lexicon: Lexicon, model: LanguageModel, options: RewriteOptions
+) -> Proposal:
+    """Return the model's rewrite of a question, checked."""
+    try:
+        done = model.complete(
+            messages_for(query, state),
+            max_tokens=options.max_tokens,
+            grammar=_grammar(),
+            timeout=options.timeout,
+        )
+    except RagcliError as err:
+        return Proposal("", f"the model failed: {err.kind}", 0)
+    text = clean(done.text)
+    said = [part for turn in state.context.turns for part in (turn.query, turn.standalone, turn.answer)]
+    names = [entity.name for entity in near(state)]
+    why = refusal(text, query, said, lexicon, names)
+    return Proposal("" if why else text, why, done.evaluated_tokens, done.text)
+
+
+def likeliest(
+    query: str, state: DialogueState, candidates: Sequence[str], model: LanguageModel
+) -> tuple[int, list[float]]:
+    """Return the place of the candidate that the model finds likeliest as the rewrite, and all scores."""
+    scores = model.likelihoods(
+        messages_for(query, state), ['{"query": "' + text.replace('"', "'") + '"}' for text in candidates]
+    )
+    return max(range(len(scores)), key=scores.__getitem__), scores
