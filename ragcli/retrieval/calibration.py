@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ragcli.datatypes import StoredChunk
 from ragcli.retrieval.dense import DenseIndex
-from ragcli.retrieval.evidence import view
+from ragcli.retrieval.evidence import asks_for_values, candidates_of, examine, view
 from ragcli.retrieval.lexical import LexicalIndex
 from ragcli.retrieval.rank import RankWeights, strength
 from ragcli.retrieval.terms import Fold, has_wide

@@ -1,6 +1,8 @@
 """The corridor over small indexes with made vectors."""
 
+import json
 import unicodedata
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -111,3 +113,18 @@ def test_an_empty_calibration_is_fine(base):
 
 def test_seconds_of_others_join_the_result(base):
     assert base.search("台钻袖口", like=1).timed(encode=0.5).timings["encode"] == 0.5
+
+
+def test_chance_is_measured_for_each_language_with_questions_that_the_base_does_not_answer(base):
+    vector = np.ones(16, dtype=np.float32) / 4
+    ids = np.array(sorted(base.stored), dtype=np.int64)
+    made = calibrate(base.dense, base.lexical, ids, base.vectors, base.fetch, fold, lambda _: vector)
+    assert set(made.chance) == {"zh", "en"}
+    assert made.probability("问题", made.chance["zh"]["middle"]) < 0.5
+    assert made.probability("问题", made.chance["zh"]["middle"] + 3.0) > 0.9
+
+
+def test_a_calibration_survives_json(base):
+    made = Calibration(**json.loads(json.dumps(asdict(base.calibration))))
+    assert made.expected(base.vectors[0]) == pytest.approx(base.calibration.expected(base.vectors[0]))
+    assert made.probability("x", 1.0) == base.calibration.probability("x", 1.0)
