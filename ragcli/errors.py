@@ -35,6 +35,12 @@ class SomeSourcesFailed(RagcliError):
     exit_code = 3
 
 
+class SourceUnreadable(RagcliError):
+    """A source can't be read as text: gone, refused, too large, binary, or without a word in it."""
+
+    exit_code = 3
+
+
 class AllSourcesFailed(RagcliError):
     """No source could be read; the report lists each."""
 

@@ -1,0 +1,253 @@
+"""Which runs of lines are tables: bars, frames, tabs, commas, columns of blanks.
+
+Justified prose, poems, trees, code and key-value lines have some of the same marks and aren't tables. Lines are
+0-based here; a run's end is its last line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ragcli.documents.lines import Lines, columns, is_rule, is_sentence
+
+Style = Literal["", "bar", "frame", "tab", "gap", "comma", "rule"]
+
+_BARS = "|│┃║｜"
+_FRAME = re.compile(r"[+|│┃║┌┐└┘├┤┬┴┼┏┓┗┛┣┫┳┻╋╔╗╚╝╠╣╦╩╬═─━\-=:┄┈\s╭╮╰╯╞╡╪]{3,}")
+_TREE = re.compile(r"^(?:[│|] *)*[├└╰][─-]{1,3}\s*\S|^\|--|^`--")
+_GAP = re.compile(r"(?<=\S)(?:[ \u3000\xa0]{2,}|\u3000|[ ]*\t[ \t]*)(?=\S)")
+_PROSE_BREAK = "。！？；，、：.!?;:,"
+_CODE = re.compile(r"[{};]$|^(?:>>>|\$ |//|/\*|def |if \(|for \(|return )")
+_DIGITS = re.compile(r"^[-+±]?[\d.,:%/～~\s-]*\d[\d.,:%/～~\s-]*\S{0,4}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A table's lines, and how many of the first ones name its columns."""
+
+    first: int
+    last: int
+    header_lines: int
+    style: Style
+
+
+def find_tables(lines: Lines, taken: frozenset[int]) -> list[Run]:
+    """Return the tables, in order; `taken` are lines that are none: contents and page furniture."""
+    styles = _styles(lines, taken)
+    found: list[Run] = []
+    line = 0
+    while line < len(styles):
+        if not styles[line] or styles[line] == "rule":
+            line += 1
+            continue
+        last = _end_of_run(lines, styles, line, taken)
+        run = _table(lines, styles, line, last)
+        if run:
+            found.append(run)
+            line = run.last + 1
+        else:
+            line += 1 if last == line else max(1, _skip(styles, line, last))
+    return found
+
+
+def _skip(styles: Sequence[Style], line: int, last: int) -> int:
+    """Return how far to go on after a run that is no table: to where its style changes."""
+    other = line + 1
+    while other <= last and styles[other] == styles[line]:
+        other += 1
+    return other - line
+
+
+def _styles(lines: Lines, taken: frozenset[int]) -> list[Style]:
+    text = lines.text
+    if not any(mark in text for mark in ("\t", "  ", "\u3000", "|", "│", "┃", "║", "｜", ",")):
+        return [""] * len(lines)
+    return ["" if line in taken else _style(seen) for line, seen in enumerate(lines.seen)]
+
+
+def _style(seen: str) -> Style:
+    if len(seen) < 3:
+        return ""
+    if any(bar in seen for bar in _BARS) or seen[0] in "+┌├└╔╠╚╭╰┏┣┗":
+        return _bar_style(seen)
+    if "\t" in seen:
+        return "tab"
+    if ("  " in seen or "\u3000" in seen) and _gaps(seen):
+        return "gap"
+    if seen.count(",") >= 2 and not seen.endswith((".", "。", ",")) and " " not in seen.split(",")[1][:1]:
+        return "comma"
+    return "rule" if is_rule(seen) else ""
+
+
+def _bar_style(seen: str) -> Style:
+    if _TREE.match(seen):
+        return ""
+    if _FRAME.fullmatch(seen) and any(char in "-=─━═" for char in seen):
+        return "frame"
+    count = sum(seen.count(bar) for bar in _BARS)
+    if count >= 2 or (count == 1 and seen[0] not in _BARS and seen[-1] not in _BARS and " | " in seen):
+        return "bar"
+    return "tab" if "\t" in seen else ""
+
+
+def _gaps(seen: str) -> list[int]:
+    """Return where the cells after the first begin, as offsets; blanks after punctuation don't part cells."""
+    return [m.end() for m in _GAP.finditer(seen) if seen[m.start() - 1] not in _PROSE_BREAK or "\t" in m.group()]
+
+
+def _end_of_run(lines: Lines, styles: Sequence[Style], first: int, taken: frozenset[int]) -> int:
+    style = styles[first]
+    barred = style in ("bar", "frame")
+    last, line = first, first + 1
+    while line < len(styles):
+        here = styles[line]
+        if barred:
+            fits = here in ("bar", "frame")
+        else:
+            fits = here == style or (here == "rule" and style in ("tab", "gap") and not lines.blank(line + 1))
+        if fits:
+            last = line
+        elif not _continues(lines, styles, line, style, taken):
+            break
+        line += 1
+    return last
+
+
+def _continues(lines: Lines, styles: Sequence[Style], line: int, style: Style, taken: frozenset[int]) -> bool:
+    """Say whether a line between rows belongs to them: a comment, a cell that goes on, page furniture."""
+    if line in taken:
+        return False
+    if not lines.seen[line] or line + 1 >= len(styles):
+        return False
+    following = styles[line + 1]
+    if style == "tab" and lines.seen[line][0] == "#" and following == "tab":
+        return True
+    if style in ("tab", "gap") and lines.indent(line) >= 16 and following in (style, ""):
+        return True
+    return False
+
+
+def _table(lines: Lines, styles: Sequence[Style], first: int, last: int) -> Run | None:
+    style = styles[first]
+    while last > first and styles[last] == "rule":
+        last -= 1
+    rows = [line for line in range(first, last + 1) if styles[line] not in ("", "rule", "frame")]
+    if style in ("bar", "frame"):
+        return _barred(lines, styles, first, last, rows)
+    if style == "tab":
+        return _tabbed(lines, first, last, rows)
+    if style == "comma":
+        return _commas(lines, first, last, rows)
+    return _aligned(lines, styles, first, last, rows)
+
+
+def _barred(lines: Lines, styles: Sequence[Style], first: int, last: int, rows: list[int]) -> Run | None:
+    frames = [line for line in range(first, last + 1) if styles[line] == "frame"]
+    if len(rows) < 1 or last - first < 1 or (not frames and len(rows) < 2):
+        return None
+    if not frames:
+        counts = Counter(sum(lines.seen[line].count(bar) for bar in _BARS) for line in rows)
+        if counts.most_common(1)[0][1] < 0.6 * len(rows):
+            return None
+    header = 1
+    inner = [line for line in frames if line > rows[0]]
+    if inner and inner[0] - first <= 6:
+        header = inner[0] - first + 1
+    return Run(first, last, min(header, last - first), styles[first])
+
+
+def _tabbed(lines: Lines, first: int, last: int, rows: list[int]) -> Run | None:
+    """Two rows with three cells, or three with two; a rule under the first row may be among them."""
+    cells = [len(re.split(r"\t+", lines.seen[line])) for line in rows]
+    if len(rows) < 2 or (len(rows) < 3 and (min(cells) < 3 or cells[0] != cells[1])):
+        if len(rows) != 2 or cells[0] != cells[1] or not _short_cells(lines, rows):
+            return None
+    numbered = sum(bool(re.match(r"[*|]?[\d.]+[*|]?\t", lines.seen[line])) for line in rows)
+    if max(cells) == 2 and numbered == len(rows):
+        return None  # numbers with a tab behind them are a list
+    long = sum(is_sentence(lines.seen[line]) and len(lines.seen[line]) > 80 for line in rows)
+    if long * 2 > len(rows):
+        return None
+    return Run(first, last, _header(lines, first, rows), "tab")
+
+
+def _short_cells(lines: Lines, rows: list[int]) -> bool:
+    return all(len(cell) <= 20 and not is_sentence(cell) for line in rows for cell in lines.seen[line].split("\t"))
+
+
+def _commas(lines: Lines, first: int, last: int, rows: list[int]) -> Run | None:
+    """Comma-separated values: four rows or more, all with the same number of commas."""
+    counts = {lines.seen[line].count(",") for line in rows}
+    if len(rows) < 4 or len(counts) != 1 or any(is_sentence(lines.seen[line]) for line in rows):
+        return None
+    spaced = sum(", " in lines.seen[line] for line in rows)
+    return None if spaced * 3 > len(rows) else Run(first, last, 1, "comma")
+
+
+def _aligned(lines: Lines, styles: Sequence[Style], first: int, last: int, rows: list[int]) -> Run | None:
+    """Columns of blanks: the cells of nearly all rows begin, or end, in the same columns."""
+    if len(rows) < 2 or _is_verse(lines, rows) or _is_code(lines, rows):
+        return None
+    sets = [_edges(lines, line) for line in rows]
+    split = next((n for n in range(1, len(sets)) if not _shares_edge(sets, n)), len(sets))
+    rows, sets = rows[:split], sets[:split]
+    if len(rows) < 2:
+        return None
+    starts = Counter(edge for edges in sets for edge in edges)
+    common = [edge for edge, times in starts.items() if times >= 0.75 * len(rows)]
+    ruled = any(styles[line] == "rule" for line in range(rows[0], rows[-1] + 1))
+    wide = min(len(edges) for edges in sets) >= 4  # starts and ends of two further cells: three columns
+    if not common or len(rows) < (2 if wide or ruled else 3):
+        return None
+    last = max(line for line in range(rows[-1], last + 1) if line == rows[-1] or not styles[line]) if split == len(sets) else rows[-1]
+    if any(styles[line] == "rule" for line in (rows[-1] + 1,) if line < len(styles)) and last == rows[-1] + 1:
+        last = rows[-1]
+    return Run(first, rows[-1], _header(lines, first, rows), "gap")
+
+
+def _shares_edge(sets: list[frozenset[tuple[str, int]]], n: int) -> bool:
+    """Say whether row n lines up with one of the rows just above."""
+    return any(sets[n] & sets[m] for m in range(max(0, n - 3), n))
+
+
+def _edges(lines: Lines, line: int) -> frozenset[tuple[str, int]]:
+    """Return in which columns of the screen the cells after the first begin and end."""
+    seen = lines.seen[line]
+    base = lines.indent(line)
+    places = _gaps(seen)
+    edges = {("start", base + columns(seen[:place])) for place in places}
+    ends = [m.start() for m in _GAP.finditer(seen)][1:] + [len(seen)]
+    edges |= {("end", base + columns(seen[:place])) for place in ends}
+    return frozenset(edges)
+
+
+def _is_verse(lines: Lines, rows: list[int]) -> bool:
+    """Two halves of a line of verse, the same number of characters each, all Chinese."""
+    lengths: set[int] = set()
+    for line in rows:
+        cells = [cell.strip() for cell in re.split(r"[ \u3000]{2,}|\u3000", lines.seen[line]) if cell.strip()]
+        bare = [cell.rstrip("，。；！？、") for cell in cells]
+        if len(cells) != 2 or not all("\u4e00" <= char <= "\u9fff" for cell in bare for char in cell):
+            return False
+        lengths.update(map(len, bare))
+    return len(lengths) == 1 and 4 <= lengths.pop() <= 9
+
+
+def _is_code(lines: Lines, rows: list[int]) -> bool:
+    marks = sum(_CODE.search(lines.seen[line]) is not None for line in rows)
+    return marks * 10 >= len(rows) * 3
+
+
+def _header(lines: Lines, first: int, rows: list[int]) -> int:
+    """Return how many lines name the columns: the first row with a rule below it, none where it is all values."""
+    if rows[0] + 1 < len(lines) and is_rule(lines.seen[rows[0] + 1]) and rows[0] + 1 < rows[-1]:
+        return rows[0] + 1 - first + 1
+    cells = [cell for cell in re.split(r"\t+|[ \u3000]{2,}", lines.seen[rows[0]]) if cell]
+    below = [cell for cell in re.split(r"\t+|[ \u3000]{2,}", lines.seen[rows[-1]]) if cell]
+    values = sum(_DIGITS.match(cell) is not None for cell in cells)
+    values_below = sum(_DIGITS.match(cell) is not None for cell in below)
+    return 0 if values >= 2 and values >= values_below > 0 else 1
