@@ -1,42 +1,72 @@
-# make demo   see it work        make test   check it        make bundle   everything for a machine without a network
-# A folder bundle/ (or BUNDLE=DIR) is used instead of a registry where it is there.
+# make demo | test | bundle | lint | eval | eval-data | bench | clean
+# Everything is made once: the environment in .venv, the models in the folder that `ragcli models list` names.
+# BUNDLE=dir (or a folder `bundle` beside this file) takes all of it from there, without any network.
 
 PYTHON ?= python3
 BUNDLE ?= $(wildcard bundle)
-FROM   := $(if $(BUNDLE),--from $(BUNDLE)/models,)
-RAGCLI := .venv/bin/ragcli
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+SOURCES := ragcli tests scripts $(wildcard benchmarks)
 
-.PHONY: demo test lint fast real models bundle eval eval-data bench clean
+ifneq ($(strip $(BUNDLE)),)
+BUNDLE_DIR := $(abspath $(BUNDLE))
+export PIP_NO_INDEX := 1
+export PIP_FIND_LINKS := $(BUNDLE_DIR)/wheels
+FROM_BUNDLE := --from $(BUNDLE_DIR)/models
+LLAMA_BUNDLE := --bundle $(BUNDLE_DIR)
+endif
 
-demo: .venv/ready
-	$(RAGCLI) models pull $(FROM)
-	.venv/bin/python scripts/demo.py
+.PHONY: demo test fast real lint fix models models-small bundle eval eval-data bench clean
+
+demo: models
+	$(BIN)/python scripts/demo.py
 
 test: lint fast real
 
-lint: .venv/ready
-	.venv/bin/ruff check .
-	.venv/bin/ruff format --check .
-	.venv/bin/mypy
+lint: $(READY)
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy
 
-fast: .venv/ready
-	.venv/bin/python -m pytest -q -m "not real"
+fast: $(READY)
+	$(BIN)/python -m pytest -q -m "not real"
 
-real: .venv/ready
-	$(RAGCLI) models pull $(FROM)
-	$(RAGCLI) models pull --profile small $(FROM)
-	.venv/bin/python -m pytest -q -m real
+real: models-small
+	$(BIN)/python -m pytest -q -m real
 
-.venv/ready: pyproject.toml constraints.txt scripts/install.py
-	$(PYTHON) scripts/install.py $(if $(BUNDLE),--bundle $(BUNDLE),)
-	touch $@
+fix: $(READY)
+	$(BIN)/ruff check --fix $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
 
-bundle: .venv/ready
-	.venv/bin/python scripts/install.py --wheels bundle
-	.venv/bin/python scripts/bundle_models.py bundle/models
+# The stamp is newer than all that the environment is made of: a second run does nothing.
+$(READY): pyproject.toml constraints.txt scripts/install_llama.py ragcli/models/processor.py
+	@$(PYTHON) -c 'import sys; sys.exit("ragcli needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else 0'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet -c constraints.txt torch
+	$(BIN)/python scripts/install_llama.py $(LLAMA_BUNDLE)
+	$(PIP) install --quiet -c constraints.txt -e ".[dev]"
+	touch $(READY)
 
-eval-data: .venv/ready
-	.venv/bin/python scripts/check_txt.py
+models: $(READY)
+	$(BIN)/ragcli models pull default $(FROM_BUNDLE)
+
+models-small: $(READY)
+	$(BIN)/ragcli models pull default small $(FROM_BUNDLE)
+
+bundle: models-small
+	$(BIN)/python scripts/bundle.py $(or $(BUNDLE_OUT),bundle)
+
+eval: models
+	$(BIN)/ragcli eval sample_docs/cases.jsonl
+
+eval-data: $(READY)
+	$(BIN)/python scripts/check_cases.py sample_docs
+
+bench: models-small
+	$(BIN)/python -m pytest -q benchmarks
 
 clean:
-	rm -rf .venv .demo build
+	rm -rf .demo build dist *.egg-info .mypy_cache .ruff_cache
+	find ragcli tests -name __pycache__ -type d -prune -exec rm -rf {} +

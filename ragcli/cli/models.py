@@ -145,7 +145,7 @@ def _report(env: Environment, rows: list[Json]) -> None:
 
 
 def _cells(env: Environment, row: Json) -> list[object]:
-    here = env.screen.messages.text("models.yes" if row["here"] else "models.no")
+    here = env.screen.messages.text("models.here" if row["here"] else "models.missing")
     return [
         row["name"],
         " ".join(row["profiles"]),

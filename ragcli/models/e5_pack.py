@@ -11,6 +11,7 @@ import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ragcli.errors import ModelUnusable
@@ -170,26 +171,22 @@ def _tokens(reader: _Reader, rows: int) -> Tokens:
     (count,) = reader.take("i")
     if not 1 <= count <= rows:
         raise BadPack(f"{count} pieces for {rows} rows")
-    marks = reader.take("4i")
+    bos, eos, pad, unk = marks = reader.take("4i")
     if any(not 0 <= mark < count for mark in marks):
         raise BadPack(f"marks {marks} among {count} pieces")
     (length,) = reader.take("Q")
     offsets = reader.take(f"{count + 1}I")
     scores = reader.take(f"{count}f")
-    if (
-        offsets[0] != 0
-        or offsets[-1] != length
-        or any(a > b for a, b in zip(offsets, offsets[1:], strict=False))
-    ):
+    if offsets[0] != 0 or offsets[-1] != length or any(a > b for a, b in pairwise(offsets)):
         raise BadPack("the pieces' offsets do not rise from 0 to their length")
     if not all(map(math.isfinite, scores)):
         raise BadPack("a piece's score is not a number")
     start = reader.skip(length)
     blob = bytes(reader.data[start : start + length])
-    pieces = tuple(blob[a:b].decode("utf-8") for a, b in zip(offsets, offsets[1:], strict=False))
+    pieces = tuple(blob[a:b].decode("utf-8") for a, b in pairwise(offsets))
     if len(set(pieces)) != count or "" in pieces:
         raise BadPack("a piece is empty or stands twice")
-    return Tokens(pieces, scores, *marks, characters=_characters(reader))
+    return Tokens(pieces, scores, bos, eos, pad, unk, _characters(reader))
 
 
 def _characters(reader: _Reader) -> dict[int, tuple[int, ...]]:

@@ -59,14 +59,16 @@ def join_parts(item: ModelFile, growing: Path, open_part: OpenPart, disk: Disk, 
     done = state.bytes
     for number, part in enumerate(item.parts[state.parts :], state.parts + 1):
         with open_part(part) as stream:
-            append_part(
-                part, stream, growing, done, disk, lambda more, base=done: progress(base + more, item.bytes)
-            )
+            append_part(part, stream, growing, done, disk, _from(done, item.bytes, progress))
         done += part.bytes
         disk.write_atomic(
             _record_path(growing), json.dumps({"parts": number, "sha256": item.sha256}).encode()
         )
     _check_whole(item, growing, disk)
+
+
+def _from(base: int, total: int, progress: Progress) -> Callable[[int], None]:
+    return lambda more: progress(base + more, total)
 
 
 def copy_whole(item: ModelFile, source: Path, growing: Path, disk: Disk, progress: Progress) -> None:

@@ -67,7 +67,7 @@ def _mac_flags() -> frozenset[str]:
 
 def cmake_options(flags: Set[str], machine: str, system: str) -> tuple[str, ...]:
     """Return the CMake options of a build that runs on a processor with these flags."""
-    options = {name: False for name in (*_NEVER, *_NOT_BUILT)}
+    options = dict.fromkeys((*_NEVER, *_NOT_BUILT), False)
     if machine.lower() in ("x86_64", "amd64"):
         options |= {name: needed <= flags for name, needed in _X86.items()}
         if not options["GGML_AVX512"]:
