@@ -17,6 +17,8 @@ from ragcli.documents.families import ARTICLE_UNITS, Candidate, candidates
 from ragcli.documents.lines import Lines, is_rule, is_sentence
 
 _BLANKS = re.compile(r"\s+")
+# A count of these may run inside titles that have no number themselves.
+_INNER = ("zh_bare", "roman", "en_word", "ar_paren", "circled", "letter")
 _VOLUMES = 19  # ranks below this are volumes, above it chapters
 
 
@@ -59,7 +61,8 @@ def find_headings(
     marks = [_mark(lines, item) for item in (*numbered, *weak)]
     marks += [_Mark(item.line, 51 if item in tops else item.rank, _entry(lines, item.line)) for item in decimals]
     blocked = closed | {item.line for item in marks} | {article.line - 1 for article in articles}
-    marks += _unnumbered(lines, blocked, bool(numbered), bool(marks))
+    outer = bool(numbered or decimals) or any(item.family not in _INNER for item in weak)
+    marks += _unnumbered(lines, blocked, bool(numbered), outer)
     marks, joined = _with_titles_below(lines, marks, [*numbered, *weak], closed)
     marks = _without_title_line(lines, marks)
     headings, entries = _levels(lines, marks, rules, joined)
@@ -106,9 +109,6 @@ def _articles(lines: Lines, found: Sequence[Candidate]) -> tuple[list[Article], 
 def _unnumbered(lines: Lines, blocked: frozenset[int] | set[int], numbered: bool, some: bool) -> list[_Mark]:
     """Return the titles without numbers; the weaker ways only where nothing else was found."""
 
-    def free(line: int) -> bool:
-        return line not in blocked
-
     first = lines.next_seen(-1, len(lines))
 
     def free_below(line: int) -> bool:
@@ -121,13 +121,8 @@ def _unnumbered(lines: Lines, blocked: frozenset[int] | set[int], numbered: bool
         found += plain.capitals(lines, free_below) or (plain.centred(lines, free_below, width) if width else [])
         if not found:
             found += plain.standing_apart(lines, free_below)
-            found += _numerals_below(lines, free)
     unique = {item.line: item for item in reversed(found)}
     return [_Mark(line, item.rank, _entry(lines, line)) for line, item in unique.items()]
-
-
-def _numerals_below(lines: Lines, free: object) -> list[plain.Plain]:
-    return []
 
 
 def _with_titles_below(

@@ -112,7 +112,8 @@ def standing_apart(lines: Lines, free: Free) -> list[Plain]:
         following = lines.next_seen(line, 4)
         if following < 0 or _PUNCTUATED.search(text) or text[-1] == "." or not _is_title_like(text):
             continue
-        if len(lines.seen[following]) < max(12, 1.6 * len(text)):
+        below = lines.seen[following]
+        if len(below) < max(12, 1.6 * len(text)) and not (is_sentence(below) and len(below) > len(text)):
             continue
         if lines.blank(line + 1):
             above.append(Plain(line, 27, "apart"))

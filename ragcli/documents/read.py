@@ -66,7 +66,8 @@ def _sections(lines: Lines, found: Found) -> list[Section]:
             borders[line - 1] = (*(entry for _, entry in stack), articles[line].number)
     firsts = sorted(borders)
     sections = [Section(0, (firsts[0] if firsts else len(lines)) - 1, ())] if not firsts or firsts[0] > 0 else []
-    for first, after in zip(firsts, [*firsts[1:], len(lines)], strict=True):
+    ends = [*firsts[1:], len(lines)] if firsts else []
+    for first, after in zip(firsts, ends, strict=True):
         sections.append(Section(first, after - 1, borders[first]))
     return sections
 

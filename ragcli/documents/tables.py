@@ -18,7 +18,7 @@ Style = Literal["", "bar", "frame", "tab", "gap", "comma", "rule"]
 
 _BARS = "|│┃║｜"
 _FRAME = re.compile(r"[+|│┃║┌┐└┘├┤┬┴┼┏┓┗┛┣┫┳┻╋╔╗╚╝╠╣╦╩╬═─━\-=:┄┈\s╭╮╰╯╞╡╪]{3,}")
-_TREE = re.compile(r"^(?:[│|] *)*[├└╰][─-]{1,3}\s*\S|^\|--|^`--")
+_TREE = re.compile(r"^(?:[│|] *)*[├└╰][─-]{1,3}\s*\S|^\|--+ ?\w|^`-+ ?\w")
 _GAP = re.compile(r"(?<=\S)(?:[ \u3000\xa0]{2,}|\u3000|[ ]*\t[ \t]*)(?=\S)")
 _PROSE_BREAK = "。！？；，、：.!?;:,"
 _CODE = re.compile(r"[{};]$|^(?:>>>|\$ |//|/\*|def |if \(|for \(|return )")
@@ -190,7 +190,7 @@ def _commas(lines: Lines, first: int, last: int, rows: list[int]) -> Run | None:
 
 def _aligned(lines: Lines, styles: Sequence[Style], first: int, last: int, rows: list[int]) -> Run | None:
     """Columns of blanks: the cells of nearly all rows begin, or end, in the same columns."""
-    if len(rows) < 2 or _is_verse(lines, rows) or _is_code(lines, rows):
+    if len(rows) < 2 or _is_verse(lines, rows) or _is_code(lines, rows) or _is_prose(lines, rows):
         return None
     sets = [_edges(lines, line) for line in rows]
     split = next((n for n in range(1, len(sets)) if not _shares_edge(sets, n)), len(sets))
@@ -203,9 +203,6 @@ def _aligned(lines: Lines, styles: Sequence[Style], first: int, last: int, rows:
     wide = min(len(edges) for edges in sets) >= 4  # starts and ends of two further cells: three columns
     if not common or len(rows) < (2 if wide or ruled else 3):
         return None
-    last = max(line for line in range(rows[-1], last + 1) if line == rows[-1] or not styles[line]) if split == len(sets) else rows[-1]
-    if any(styles[line] == "rule" for line in (rows[-1] + 1,) if line < len(styles)) and last == rows[-1] + 1:
-        last = rows[-1]
     return Run(first, rows[-1], _header(lines, first, rows), "gap")
 
 
@@ -235,6 +232,12 @@ def _is_verse(lines: Lines, rows: list[int]) -> bool:
             return False
         lengths.update(map(len, bare))
     return len(lengths) == 1 and 4 <= lengths.pop() <= 9
+
+
+def _is_prose(lines: Lines, rows: list[int]) -> bool:
+    """Articles and paragraphs: most lines end as sentences do, or are far longer than a row."""
+    prose = sum(lines.seen[line][-1] in "。；，" or len(lines.seen[line]) > 160 for line in rows)
+    return prose * 2 > len(rows)
 
 
 def _is_code(lines: Lines, rows: list[int]) -> bool:

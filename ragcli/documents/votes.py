@@ -180,6 +180,8 @@ def weak(lines: Lines, found: Sequence[Candidate], taken: frozenset[int]) -> tup
     """Return the headings among candidates that could as well be list items, decided run by run."""
     groups: defaultdict[tuple[object, ...], Group] = defaultdict(list)
     for item in found:
+        if item.family == "star_tag" and item.line == 0:
+            continue  # a help file's own tag and title
         if not item.strong and item.family in _BARS and item.line not in taken:
             groups[_group_of(lines, item)].append(item)
     kept: Group = []
@@ -237,10 +239,6 @@ def _bare_numeral(lines: Lines, items: Group, seen: Shares) -> bool:
     return alone == len(items) or (alone == 0 and seen.spaced >= 0.5)
 
 
-def _star(lines: Lines, items: Group, seen: Shares) -> bool:
-    return items[0].line > 0
-
-
 def _marked(lines: Lines, items: Group, seen: Shares) -> bool:
     marks = sum(text.startswith("#") for text in lines.seen)
     return marks <= len(items) * 2 and not any(lines.seen[item.line + 1 :][:1] == ["#"] for item in items)
@@ -249,6 +247,5 @@ def _marked(lines: Lines, items: Group, seen: Shares) -> bool:
 _FURTHER: dict[str, Callable[[Lines, Group, Shares], bool]] = {
     "ar_dot": _dotted,
     "zh_bare": _bare_numeral,
-    "star_tag": _star,
     "marked": _marked,
 }
