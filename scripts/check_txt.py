@@ -13,6 +13,7 @@ import json
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -68,10 +69,10 @@ def check_text(row: dict[str, Any], data: bytes, document: Document) -> Iterator
 
 
 def check_count(entry: dict[str, Any], document: Document) -> Iterator[str]:
-    """Yield where an entry without a pattern isn't met by the number of headings of its level."""
-    got = sum(heading.level == entry["level"] for heading in document.headings)
-    if abs(got - entry["count"]) > entry["count"] / 100:
-        yield f"level {entry['level']} {entry['name']}: {got} headings, {entry['count']} counted"
+    """Yield where an entry without a pattern isn't met by the number of headings of any level."""
+    levels = Counter(heading.level for heading in document.headings)
+    if not any(abs(got - entry["count"]) <= entry["count"] / 100 for got in levels.values()):
+        yield f"{entry['name']}: {dict(levels)} headings by level, {entry['count']} counted"
 
 
 def check_entry(entry: dict[str, Any], document: Document, seen: list[str]) -> Iterator[str]:
@@ -84,7 +85,10 @@ def check_entry(entry: dict[str, Any], document: Document, seen: list[str]) -> I
     before = [line for line in lines if line < entry.get("from_line", 0)]
     if before:
         yield f"{entry['name']}: {len(before)} in the table of contents, first in line {before[0]}"
-    if abs(len(lines) - entry["count"]) > entry["count"] / 100:
+    counts = {len(lines)}
+    if entry["count"] != entry["regex_hits"] and pattern.groups:  # a chapter named only inside its sections' titles
+        counts.add(len({pattern.search(seen[line - 1]).group(1) for line in lines}))
+    if not any(abs(count - entry["count"]) <= entry["count"] / 100 for count in counts):
         yield f"{entry['name']}: {len(lines)}, {entry['count']} counted"
     for which, place in (("first3", slice(0, 3)), ("last3", slice(-3, None))):
         want = [(line, text[:60].strip()) for line, text in entry.get(which, [])]

@@ -39,7 +39,8 @@ def _is_title(text: str) -> bool:
     return key(text).strip("【】[]()（）*:：") in keywords()["contents"]
 
 
-def _entry_key(text: str) -> str:
+def entry_key(text: str) -> str:
+    """Return what an entry of a table of contents names, without its bullet and page."""
     return key(_PAGE.sub("", _BULLET.sub("", text)))
 
 
@@ -58,9 +59,9 @@ def _below(lines: Lines, title: int, by_line: Mapping[int, Candidate]) -> list[i
             break
         if block and _comes_again(text, candidate, first_key, first_number):
             return block
-        first_key = first_key or _entry_key(text)
+        first_key = first_key or entry_key(text)
         if candidate and first_number is None:
-            first_number = (candidate.group, candidate.numbers, _entry_key(text))
+            first_number = (candidate.group, candidate.numbers, entry_key(text))
         block.append(line)
     return _only_entries(lines, block, by_line)
 
@@ -68,9 +69,9 @@ def _below(lines: Lines, title: int, by_line: Mapping[int, Candidate]) -> list[i
 def _comes_again(
     text: str, candidate: Candidate | None, first_key: str, first: tuple[object, tuple[int, ...], str] | None
 ) -> bool:
-    if _entry_key(text) == first_key:
+    if entry_key(text) == first_key:
         return True
-    return bool(candidate and first and first[1] and _entry_key(text) == first[2])
+    return bool(candidate and first and first[1] and entry_key(text) == first[2])
 
 
 def _only_entries(lines: Lines, block: list[int], by_line: Mapping[int, Candidate]) -> list[int]:

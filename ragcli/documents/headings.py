@@ -61,8 +61,9 @@ def find_headings(
     marks = [_mark(lines, item) for item in (*numbered, *weak)]
     marks += [_Mark(item.line, 51 if item in tops else item.rank, _entry(lines, item.line)) for item in decimals]
     blocked = closed | {item.line for item in marks} | {article.line - 1 for article in articles}
+    # Weaker ways come last: they are asked only where no outer headings were found.
     outer = bool(numbered or decimals) or any(item.family not in _INNER for item in weak)
-    marks += _unnumbered(lines, blocked, bool(numbered), outer)
+    marks += _unnumbered(lines, blocked, sorted(contents), bool(numbered), outer)
     marks, joined = _with_titles_below(lines, marks, [*numbered, *weak], closed)
     marks = _without_title_line(lines, marks)
     headings, entries = _levels(lines, marks, rules, joined)
@@ -106,7 +107,9 @@ def _articles(lines: Lines, found: Sequence[Candidate]) -> tuple[list[Article], 
     return articles, heads, notes
 
 
-def _unnumbered(lines: Lines, blocked: frozenset[int] | set[int], numbered: bool, some: bool) -> list[_Mark]:
+def _unnumbered(
+    lines: Lines, blocked: frozenset[int], contents: Sequence[int], numbered: bool, some: bool
+) -> list[_Mark]:
     """Return the titles without numbers; the weaker ways only where nothing else was found."""
 
     first = lines.next_seen(-1, len(lines))
@@ -118,6 +121,8 @@ def _unnumbered(lines: Lines, blocked: frozenset[int] | set[int], numbered: bool
     found += plain.spaced_out(lines, free_below)
     if not some and not [item for item in found if item.kind != "word"]:
         width = plain.text_width(lines)
+        if listed := plain.listed(lines, contents, free_below):
+            return [_Mark(item.line, item.rank, _entry(lines, item.line)) for item in listed]
         found += plain.capitals(lines, free_below) or (plain.centred(lines, free_below, width) if width else [])
         if not found:
             found += plain.standing_apart(lines, free_below)

@@ -6,10 +6,13 @@ Each way needs evidence from the whole text; the last ones are asked only where 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from ragcli.documents.contents import entry_key
 from ragcli.documents.families import keywords
 from ragcli.documents.lines import Lines, columns, is_rule, is_sentence, key
 
@@ -113,6 +116,8 @@ def standing_apart(lines: Lines, free: Free) -> list[Plain]:
         if following < 0 or _PUNCTUATED.search(text) or text[-1] == "." or not _is_title_like(text):
             continue
         below = lines.seen[following]
+        if len(below) <= 16 and below[0] in "—－-（(" and lines.next_seen(following, 3) >= 0:
+            below = lines.seen[lines.next_seen(following, 3)]  # a subtitle or an author
         if len(below) < max(12, 1.6 * len(text)) and not (is_sentence(below) and len(below) > len(text)):
             continue
         if lines.blank(line + 1):
@@ -145,6 +150,46 @@ def centred(lines: Lines, free: Free, width: int) -> list[Plain]:
         if left >= 8 and abs(left - right) <= 6 and text[0].isalnum():
             found.append(Plain(line, 26, "centred"))
     return found if len(found) >= _FEW else []
+
+
+def listed(lines: Lines, contents: Sequence[int], free: Free) -> list[Plain]:
+    """Return the lines that a table of contents without numbers names, of the depth that they have there."""
+    entries = [(entry_key(lines.seen[line]), _depth(lines, line)) for line in contents]
+    entries = [(word, depth) for word, depth in entries if len(word) > 1]
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    wanted = {word for word, _ in entries}
+    for line in range(contents[-1] + 1 if contents else 0, len(lines)):
+        text = lines.seen[line]
+        if text and len(text) <= 80 and lines.blank(line - 1) and key(text) in wanted and free(line):
+            places[key(text)].append(line)
+    chosen = _in_order([places[word][:6] for word, _ in entries])
+    if len(chosen) < _FEW or len(chosen) < 0.6 * len(entries):
+        return []
+    depths = sorted({entries[n][1] for n in chosen})
+    return [Plain(line, 15 + min(depths.index(entries[n][1]), 8), "listed") for n, line in chosen.items()]
+
+
+def _depth(lines: Lines, line: int) -> int:
+    return lines.indent(line)
+
+
+def _in_order(places: Sequence[Sequence[int]]) -> dict[int, int]:
+    """Return the longest choice of one place an entry, entries and places both ascending."""
+    tails: list[int] = []
+    ends: list[tuple[int, int]] = []
+    before: dict[tuple[int, int], tuple[int, int] | None] = {}
+    for entry, lines in enumerate(places):
+        for line in reversed(lines):
+            at = bisect_left(tails, line)
+            before[entry, line] = ends[at - 1] if at else None
+            tails[at : at + 1] = [line]
+            ends[at : at + 1] = [(entry, line)]
+    chosen: dict[int, int] = {}
+    place = ends[-1] if ends else None
+    while place:
+        chosen[place[0]] = place[1]
+        place = before[place]
+    return dict(sorted(chosen.items()))
 
 
 def text_width(lines: Lines) -> int:

@@ -22,6 +22,7 @@ _TREE = re.compile(r"^(?:[│|] *)*[├└╰][─-]{1,3}\s*\S|^\|--+ ?\w|^`-+ ?
 _GAP = re.compile(r"(?<=\S)(?:[ \u3000\xa0]{2,}|\u3000|[ ]*\t[ \t]*)(?=\S)")
 _PROSE_BREAK = "。！？；，、：.!?;:,"
 _CODE = re.compile(r"[{};]$|^(?:>>>|\$ |//|/\*|def |if \(|for \(|return )")
+_TAG = re.compile(r"\*[\w.:-]{1,30}\*\t|<[^<>\s]{1,8}>")  # a heading, though a tab stands in it
 _DIGITS = re.compile(r"^[-+±]?[\d.,:%/～~\s-]*\d[\d.,:%/～~\s-]*\S{0,4}$")
 
 
@@ -66,7 +67,7 @@ def _styles(lines: Lines, taken: frozenset[int]) -> list[Style]:
     text = lines.text
     if not any(mark in text for mark in ("\t", "  ", "\u3000", "|", "│", "┃", "║", "｜", ",")):
         return [""] * len(lines)
-    return ["" if line in taken else _style(seen) for line, seen in enumerate(lines.seen)]
+    return ["" if line in taken or _TAG.match(seen) else _style(seen) for line, seen in enumerate(lines.seen)]
 
 
 def _style(seen: str) -> Style:

@@ -6,13 +6,14 @@ between them, aren't sentences, and often have a blank line before them.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ragcli.datatypes import Note
 from ragcli.documents.families import ARTICLE_UNITS, Candidate
-from ragcli.documents.lines import Lines, is_rule, is_sentence, key
+from ragcli.documents.lines import Lines, columns, is_rule, is_sentence, key
 
 Group = list[Candidate]
 
@@ -103,7 +104,7 @@ def strong(lines: Lines, found: Sequence[Candidate]) -> tuple[Group, list[Note]]
 
 
 def _why_not(lines: Lines, item: Candidate, before: Candidate | None, borders: list[tuple[int, int]]) -> str:
-    if len(lines.seen[item.line]) > 60 or (not item.separated and "，" in item.title):
+    if columns(lines.seen[item.line]) > 110 or (not item.separated and "，" in item.title):
         return "doubt_sentence"
     if before is None:
         return ""
@@ -125,13 +126,16 @@ def _doubt(kind: str, lines: Lines, item: Candidate) -> Note:
     return Note(kind, item.line + 1, {"text": lines.seen[item.line][:60]})
 
 
-def runs(lines: Lines, group: Iterable[Candidate]) -> list[Run]:
-    """Join a group's candidates into runs of numbers; a list inside a section is a run of its own."""
+def runs(lines: Lines, group: Iterable[Candidate], borders: Sequence[int] = ()) -> list[Run]:
+    """Join a group's candidates into runs of numbers; a list inside a section is a run of its own.
+
+    `borders` are lines of headings already taken: a run goes on past one only where nothing nearer fits.
+    """
     done: list[Run] = []
     opened: list[Run] = []
     for item in group:
         fitting = [run for run in opened if run.last + 1 == item.number or (run.last + 2 == item.number > 3)]
-        run = _best_fit(lines, item, fitting)
+        run = _best_fit(item, fitting, borders)
         if run:
             while opened[-1] is not run:
                 opened.pop()
@@ -144,10 +148,12 @@ def runs(lines: Lines, group: Iterable[Candidate]) -> list[Run]:
     return done
 
 
-def _best_fit(lines: Lines, item: Candidate, fitting: list[Run]) -> Run | None:
-    alike = [run for run in fitting if is_sentence(run.items[-1].title) == is_sentence(item.title)]
-    exact = [run for run in alike or fitting if run.last + 1 == item.number]
-    choice = exact or alike or fitting
+def _best_fit(item: Candidate, fitting: list[Run], borders: Sequence[int]) -> Run | None:
+    here = bisect_left(borders, item.line)
+    near = [run for run in fitting if bisect_left(borders, run.items[-1].line) == here] or fitting
+    alike = [run for run in near if is_sentence(run.items[-1].title) == is_sentence(item.title)]
+    exact = [run for run in alike or near if run.last + 1 == item.number]
+    choice = exact or alike or near
     return choice[-1] if choice else None
 
 
@@ -186,13 +192,16 @@ def weak(lines: Lines, found: Sequence[Candidate], taken: frozenset[int]) -> tup
             groups[_group_of(lines, item)].append(item)
     kept: Group = []
     notes: list[Note] = []
-    for group in groups.values():
-        every = [Run(group)] if group[0].family in _UNNUMBERED else runs(lines, group)
+    borders = sorted(taken)
+    for group in sorted(groups.values(), key=lambda group: group[0].rank):
+        every = [Run(group)] if group[0].family in _UNNUMBERED else runs(lines, group, borders)
+        before = len(kept)
         for run in every:
             if _passes(lines, run.items, taken):
                 kept += run.items
             else:
                 notes += [_doubt("doubt_list", lines, item) for item in run.items[:3]]
+        borders = sorted((*borders, *(item.line for item in kept[before:])))
     return kept, notes
 
 
