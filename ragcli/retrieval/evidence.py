@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from ragcli.datatypes import StoredChunk
 from ragcli.retrieval.terms import WIDE, Fold, index_terms, is_chapter, query_terms, value_terms
@@ -20,6 +21,8 @@ _WIDE_ONLY = re.compile(f"[{WIDE}]+")
 _NAME = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]+[-‐‑–_]?|[A-Z]{1,4} )\d[A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*")
 _NAME_TERM = re.compile(r"[a-z]+\d[a-z0-9]*")
 _NUMBER = re.compile(r"\d.*")
+# A table's caption and its column names stand in its first lines.
+_HEADER_LINES = 2
 _FAMILY = re.compile(r"[a-z]+")
 _SENTENCE = re.compile(r"[。！？；\n]+|(?<=[.!?;])\s")
 
@@ -130,7 +133,7 @@ def facts(query: QueryView, candidate: Candidate) -> Facts:
         coverage=_share(query.terms, everywhere),
         body=_share(query.terms, held),
         path=_share(query.terms, candidate.path),
-        near=_near(query.terms, held, candidate.text),
+        near=_near(query.terms, held, candidate),
         names=_part(query.names, everywhere),
         numbers=_part(query.numbers, everywhere),
         sibling=_is_sibling(query.names, candidate, everywhere),
@@ -144,12 +147,26 @@ def holds(candidate: Candidate, term: str) -> bool:
     return term in candidate.values
 
 
-def _near(terms: Mapping[str, float], held: set[str], text: str) -> float:
+def _near(terms: Mapping[str, float], held: set[str], candidate: Candidate) -> float:
+    """Return the best share inside one sentence, or one row with its header."""
     total = sum(terms.values())
     if not held or not total:
         return 0.0
-    weights = [(term, terms[term]) for term in held]
-    return max(sum(w for term, w in weights if term in piece) for piece in _SENTENCE.split(text)) / total
+    weights = [(term, terms[term], _spelled(term)) for term in held]
+    table = candidate.stored.chunk.kind == "table"
+    pieces = candidate.text.split("\n") if table else _SENTENCE.split(candidate.text)
+    head = " ".join(pieces[:_HEADER_LINES]) if table else ""
+    above = sum(weight for _, weight, spelled in weights if head and spelled.search(head))
+    rest = [(weight, spelled) for _, weight, spelled in weights if not (head and spelled.search(head))]
+    return (
+        above + max(sum(weight for weight, spelled in rest if spelled.search(piece)) for piece in pieces)
+    ) / total
+
+
+@lru_cache(maxsize=4096)
+def _spelled(term: str) -> re.Pattern[str]:
+    """Return what a term looks like in folded text: a blank may part a number from its unit."""
+    return re.compile(re.sub(r"(?<=\d)(?=\D)", " ?", re.escape(term)))
 
 
 def _share(terms: Mapping[str, float], held: set[str] | frozenset[str]) -> float:

@@ -115,7 +115,8 @@ def _terms(text: str, *, asking: bool, pairs: bool = True) -> list[str]:
             if text[end : match.start()].strip():
                 before = ""
             end = match.end()
-            terms += _latin_terms(run, before, text[end : end + 1])
+            # 5 月 and 5月 are one: Chinese is often set with a blank behind a number.
+            terms += _latin_terms(run, before, text[end : end + 2].lstrip(" ")[:1])
             before = run
     return terms
 
@@ -138,15 +139,16 @@ def _latin_terms(run: str, before: str, after: str) -> Iterator[str]:
             yield run + after
         return
     parts = _PARTS.findall(run)
-    if len(parts) > 1 and re.search(r"[^\W\d]", run):
-        yield "".join(parts)
+    whole = "".join(parts) if len(parts) > 1 and re.search(r"[^\W\d]", run) else ""
+    if whole:
+        yield whole
     elif before.isalpha() and len(before) <= 6 and before not in words().stop:
         yield before + run
     for part in parts:
         yield part if part[0].isdigit() else stem(part)
-    # 30天 and A系列: what stands right behind a number or a single letter is part of its name.
-    if parts and (parts[-1][0].isdigit() or len(parts[-1]) == 1) and _IS_WIDE.match(after):
-        yield parts[-1] + after
+    # 30天, K12路: what stands right behind a number is part of its name.
+    if parts and parts[-1][0].isdigit() and _IS_WIDE.match(after):
+        yield (whole or parts[-1]) + after
 
 
 def stem(word: str) -> str:
