@@ -60,7 +60,7 @@ def answer(
     """
     language = language or language_of(question)
     if not passages:
-        return not_found(language)
+        return _told(not_found(language), on_text)
     passages = of_its_own(question, passages)
     doubtful = _asserted(question, passages, language)
     budget = Budget(model.context_tokens, max_tokens, passage_tokens)
@@ -83,7 +83,15 @@ def answer(
         again = replace(asking, timeout=timeout - completion.total_s if timeout else None)
         gate, completion = again.attempt(prompt.asking_again(wording(language)["retry"]))
         attempts = 2
-    return _decided(gate, completion, prompt, language, attempts)
+    result = _decided(gate, completion, prompt, language, attempts)
+    return result if gate.shown else _told(result, on_text)
+
+
+def _told(result: Answer, on_text: Callable[[str], None] | None) -> Answer:
+    """Pass on a text that didn't come from the model's stream."""
+    if on_text:
+        on_text(result.text)
+    return result
 
 
 def not_found(language: str) -> Answer:

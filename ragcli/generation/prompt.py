@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from ragcli.datatypes import Message, Passage
+from ragcli.generation.citations import split_marks
 from ragcli.generation.focus import focus
 from ragcli.generation.sentences import sentences
 from ragcli.generation.tables import as_records
@@ -130,7 +131,8 @@ def _user(pieces: Sequence[str]) -> Message:
 
 
 def _spoken(turn: tuple[str, str]) -> tuple[Message, Message]:
-    return Message("user", turn[0]), Message("assistant", turn[1])
+    # The numbers of an earlier turn's passages mean others in this one.
+    return Message("user", turn[0]), Message("assistant", split_marks(turn[1], ())[0])
 
 
 def _question(question: str, words: Words) -> str:

@@ -191,3 +191,12 @@ def test_a_bare_yes_or_no_waits_for_its_reason(scripted, shown):
     model = scripted("不能。", "不能。进水不保修 [2]。")
     assert answer("进水保修吗？", shown, model=model).checks.attempts == 2
     assert answer("能飞吗？", shown, model=scripted("不能。资料中未提及。")).text == "资料中未提及。"
+
+
+@pytest.mark.parametrize("script", ["负载是 55 公斤。", "T1 不能安装在无人机上。"])
+def test_what_the_code_says_instead_is_streamed_too(scripted, shown, script):
+    pieces: list[str] = []
+    said = answer("T1 能安装在无人机上吗？", shown, model=scripted(script), on_text=pieces.append)
+    assert "".join(pieces) == said.text
+    pieces.clear()
+    assert answer("？", [], model=scripted("x"), on_text=pieces.append).text == pieces[0]

@@ -94,3 +94,8 @@ def test_asking_again_only_adds_to_the_end(make_passage):
     again = prompt.asking_again("再看一遍")
     assert again.messages[:-1] == prompt.messages[:-1]
     assert again.messages[-1].content == prompt.messages[-1].content + "再看一遍"
+
+
+def test_marks_of_earlier_answers_are_left_out(make_passage):
+    prompt = build_prompt("问？", [make_passage(1, "一。")], [("前一问", "重 3 公斤 [2]。")])
+    assert [message.content for message in prompt.messages[prompt.fixed : -1]] == ["前一问", "重 3 公斤。"]
