@@ -284,5 +284,12 @@ def chunk_name(chunk_id: int) -> str:
 
 
 Json = dict[str, Any]
+
+
+def with_tuples(row: Json) -> Json:
+    """Return a JSON object with its lists as the tuples that frozen values hold."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+
+
 Progress = Callable[[int, int], None]
 TextStream = Iterator[str]

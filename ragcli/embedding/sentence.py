@@ -100,7 +100,7 @@ def _load(folder: Path, precision: str) -> tuple[Any, Any]:
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging as hf_logging
 
-    hf_logging.disable_progress_bar()
+    hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
     try:
         model = SentenceTransformer(

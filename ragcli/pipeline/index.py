@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragcli.datatypes import Json, Term, Vocabulary
+from ragcli.datatypes import Json, Term, Vocabulary, with_tuples
 from ragcli.documents.normalise import fold
 from ragcli.documents.vocabulary import build_vocabulary, read_aliases
 from ragcli.errors import NotReady
@@ -105,10 +105,7 @@ def lexical_rows(store: Store) -> Iterator[LexicalRow]:
 def vocabulary_of(store: Store, base: KnowledgeBase) -> Vocabulary:
     """Return the base's own names, with the user's aliases."""
     terms = {
-        document.file: [
-            Term(**{k: tuple(v) if isinstance(v, list) else v for k, v in term.items()})
-            for term in document.terms
-        ]
+        document.file: [Term(**with_tuples(term)) for term in document.terms]
         for document in store.documents()
     }
     text = base.aliases_path.read_text("utf-8-sig") if base.aliases_path.is_file() else ""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ragcli.datatypes import Embedder, StoredChunk, Term, Vocabulary
+from ragcli.datatypes import Embedder, Json, StoredChunk, Term, Vocabulary, with_tuples
 from ragcli.documents.normalise import fold
 from ragcli.errors import Damaged, NotReady
 from ragcli.pipeline.base import KnowledgeBase
@@ -55,9 +55,8 @@ class Searcher:
     @cached_property
     def calibration(self) -> Calibration:
         """What a score means in this base."""
-        raw = json.loads((self.revision.folder / "calibration.json").read_bytes())
         return Calibration(
-            **{key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
+            **with_tuples(json.loads((self.revision.folder / "calibration.json").read_bytes()))
         )
 
     def search(self, queries: Sequence[str], filters: Filters, options: SearchOptions) -> SearchResult:
@@ -100,13 +99,8 @@ def check_same_model(base: KnowledgeBase, revision: Revision) -> None:
         )  # fmt: skip
 
 
-def read_vocabulary(raw: Mapping[str, object]) -> Vocabulary:
+def read_vocabulary(raw: Json) -> Vocabulary:
     """Return the vocabulary that was written as JSON."""
-    terms = raw.get("terms")
-    rows = terms if isinstance(terms, list) else []
     return Vocabulary(
-        tuple(
-            Term(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
-            for row in rows
-        )
+        **{**with_tuples(raw), "terms": tuple(Term(**with_tuples(row)) for row in raw["terms"])}
     )
