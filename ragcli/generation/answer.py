@@ -74,7 +74,7 @@ def answer(
         language,
         budget,
         model.count_tokens,
-        [wording(language)["foreign_value"].format(value=value) for value in doubtful[:1]],
+        _pointed_out(question, doubtful, language),
     )
     asking = _Asking(question, language, model, budget.room_for_answer, timeout, on_text, doubtful)
     gate, completion = asking.attempt(prompt)
@@ -127,11 +127,19 @@ class _Asking:
 
 
 def _asserted(question: str, passages: Sequence[Passage], language: str) -> list[str]:
-    """Return the values that a question asserts and no passage holds."""
-    endings = wording(language)["assertions"]
+    """Return the values that a question asserts, or asks to confirm, and no passage holds."""
+    words = wording(language)
+    endings = [*words["assertions"], *words["yes_no"]]
     if not mentions(question, endings):
         return []
     return [_without(value, endings) for value in foreign_values(question, passages)]
+
+
+def _pointed_out(question: str, doubtful: Sequence[str], language: str) -> list[str]:
+    """Warn the model of a value where the question asserts it: a limit that is only asked about is no mistake."""
+    words = wording(language)
+    asserted = doubtful if mentions(question, words["assertions"]) else ()
+    return [words["foreign_value"].format(value=value) for value in asserted[:1]]
 
 
 def _without(value: str, endings: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ragcli.datatypes import Passage
 from ragcli.generation.citations import Numbering, split_marks
-from ragcli.generation.grounding import Support, numbers, support
+from ragcli.generation.grounding import Support, numbers, support, written_numbers
 from ragcli.generation.streaming import Thoughts
 from ragcli.generation.wording import fold, mentions, wording
 
@@ -116,7 +116,8 @@ class Gate:
             bare, cited, self.passages, self.question, computed=mentions(self.question, words["calculations"])
         )
         repeated = numbers(bare) & self.doubtful
-        if repeated and not mentions(bare, words["negations"]):
+        told = numbers(bare) - written_numbers(self.question)  # a limit of the passages, say
+        if repeated and not told and not mentions(bare, words["negations"]):
             found = Support((), tuple(sorted(repeated)))
         self._decide(bare, cited, found)
 

@@ -200,3 +200,11 @@ def test_what_the_code_says_instead_is_streamed_too(scripted, shown, script):
     assert "".join(pieces) == said.text
     pieces.clear()
     assert answer("？", [], model=scripted("x"), on_text=pieces.append).text == pieces[0]
+
+
+def test_a_limit_may_be_held_against_the_questions_value(scripted, make_passage):
+    shown = [make_passage(1, "展厅 9:00 至 17:00 开放。")]
+    model = scripted("可以，展厅 9:00 至 17:00 开放，10 点可以进 [1]。")
+    said = answer("10 点能进展厅吗？", shown, model=model)
+    assert (said.action, said.checks.attempts) == ("answer", 1)
+    assert "没有出现" not in model.prompts[0][-1].content
