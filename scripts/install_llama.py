@@ -101,7 +101,8 @@ def build(options: tuple[str, ...], place: Path) -> Path | None:
     if compiler is None:
         say("no C++ compiler is here, and llama.cpp is compiled for this processor.")
         say(
-            "install one (Debian, Ubuntu: apt install build-essential; Fedora: dnf install gcc-c++; macOS: xcode-select --install)"
+            "install one (Debian, Ubuntu: apt install build-essential; Fedora: dnf install gcc-c++; "
+            "macOS: xcode-select --install)"
         )
         return None
     say(f"compiling llama.cpp for this processor with {compiler}: about 5 minutes on two cores, once")
@@ -124,7 +125,11 @@ def build(options: tuple[str, ...], place: Path) -> Path | None:
 def load_in_child() -> str:
     """Return how a child died that loads the library; empty where it lives."""
     done = subprocess.run(
-        [sys.executable, "-m", "ragcli.models.probe"], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "ragcli.models.processor"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return "" if done.returncode == 0 else f"exit {done.returncode}: {done.stderr.strip()[-300:]}"
 

@@ -16,16 +16,17 @@ ADAPTERS = {
     "torch": {"embedding/sentence.py"},
     "transformers": {"embedding/sentence.py"},
     "sentence_transformers": {"embedding/sentence.py", "retrieval/cross_encoder.py"},
-    "llama_cpp": {"embedding/llama.py", "generation/llm.py", "generation/native.py", "models/processor.py"},
+    "llama_cpp": {"embedding/llama.py", "generation/llm.py", "generation/native.py", "models/probe.py"},
     "gguf": {"models/e5_gguf.py"},
-    "safetensors": {"models/e5_folder.py"},
-    "tokenizers": {"embedding/tokens.py", "models/e5_folder.py"},
+    "safetensors": set(),
+    "tokenizers": {"embedding/tokens.py"},
     "filelock": {"storage/lock.py"},
     "sqlite3": {"storage/database.py", "storage/store.py", "storage/sessions.py"},
     "prompt_toolkit": {"cli/repl.py"},
 }
 NETWORK = {"socket", "urllib", "http", "httpx", "requests", "aiohttp"}
-NETWORK_ADAPTERS = {"generation/server.py", "embedding/endpoint.py"}
+# `models pull` reaches the package registry through pip (models/packages.py) or a hub that the user configured.
+NETWORK_ADAPTERS = {"models/hub.py", "generation/server.py", "embedding/endpoint.py"}
 
 
 def name_of(path: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -85,7 +84,7 @@ def _register_looking(models: typer.Typer, messages: Messages) -> None:
                 value=role,
                 wanted="embedding | query | generator",
             )
-        path = model_path(name, role or "generator", env.models_dir)
+        path = model_path(name, role, env.models_dir)
         if env.screen.json:
             env.screen.json_out({"name": name, "path": str(path)})
         else:
@@ -109,7 +108,7 @@ def _register_fetching(models: typer.Typer, messages: Messages) -> None:
         env: Environment = ctx.obj
         entries = corridor.chosen(names or [], profile)
         folder = Path(from_dir) if from_dir else None
-        done = corridor.pull(entries, folder, env.models_dir, os.environ, _watch(env))
+        done = corridor.pull(entries, folder, env.models_dir, env.environ, _watch(env))
         _report(env, [{"name": item.name, "path": str(item.path), "fetched": item.fetched} for item in done])
 
     @models.command("add", help=text("help.models_add"), epilog=text("help.models_add_examples"))

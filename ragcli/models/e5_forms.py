@@ -11,7 +11,8 @@ from ragcli.models.e5_folder import write_folder
 from ragcli.models.e5_gguf import write_gguf
 from ragcli.models.e5_pack import parse
 from ragcli.models.join import sha256_of
-from ragcli.models.place import MANIFEST, QUERY_FILE
+from ragcli.models.place import MANIFEST
+from ragcli.models.processor import QUERY_FILE
 from ragcli.models.registry import ModelEntry
 
 # What both forms take beside the weights: tokenizer, and the 4-bit weights once more.

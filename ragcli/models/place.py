@@ -10,11 +10,11 @@ from pathlib import Path
 
 from ragcli.errors import ModelUnusable
 from ragcli.models.gguf_check import check_gguf, split_files
+from ragcli.models.processor import QUERY_FILE
 from ragcli.models.registry import ModelEntry, Registry
 from ragcli.models.remembered import Remembered
 
-# In the embedding model's folder: its form for llama.cpp, and the sha256 of every file as they were made.
-QUERY_FILE = "query-q4_0.gguf"
+# In the embedding model's folder, beside its form for llama.cpp: the sha256 of every file as they were made.
 MANIFEST = "files.json"
 
 
@@ -24,7 +24,7 @@ def is_path(name: str) -> bool:
 
 
 def find_model(name: str, role: str, registry: Registry, known: Remembered) -> Path:
-    """Return the file or folder of a model, checked; raise ModelUnusable where it is missing or not whole."""
+    """Return the file or folder of a model, checked for a role (empty: whichever it has); raise ModelUnusable where it is missing or not whole."""
     entry = registry.find(name)
     if entry:
         return _of_registry(entry, role, known)
@@ -38,6 +38,8 @@ def find_model(name: str, role: str, registry: Registry, known: Remembered) -> P
 
 def _of_registry(entry: ModelEntry, role: str, known: Remembered) -> Path:
     place = known.models_dir / entry.place
+    if role and role not in entry.roles:
+        raise ModelUnusable("model_wrong_role", name=entry.name, role=role, roles=", ".join(entry.roles))
     if not is_here(entry, known.models_dir):
         raise ModelUnusable("model_missing", name=entry.name, path=place)
     fault = fault_of(entry, known)
@@ -77,7 +79,7 @@ def _due(entry: ModelEntry, models_dir: Path) -> dict[Path, str]:
 def _of_path(path: Path, role: str) -> Path:
     if not path.exists():
         raise ModelUnusable("model_file_missing", path=path)
-    if path.is_dir() and role in ("embedding", "query"):
+    if path.is_dir() and role in ("", "embedding", "query"):
         return path
     files = split_files(path)
     for one in files:

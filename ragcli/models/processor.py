@@ -1,6 +1,6 @@
 """What this machine's processor can do, which build of llama.cpp fits it, and whether the present build survives here.
 
-Standard library only: the install script uses it before anything is installed. The build names each instruction set:
+Outside `probe` it is standard library only: the install script uses it before anything is installed. The build names each instruction set:
 a native build also takes AMX, whose first evaluation dies on some virtual machines.
 """
 
@@ -11,7 +11,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from ragcli.errors import ModelUnusable
@@ -41,6 +41,11 @@ _NOT_BUILT = (
 )
 PORTABLE = frozenset({"sse4_2", "avx", "avx2", "fma", "f16c", "bmi2"})
 _SECONDS = 180
+# Long enough that prompt evaluation takes its batched path, where AMX would be used.
+_TEXT = (
+    b"The quick brown fox jumps over the lazy dog, and again, and once more, until the batch is long enough."
+)
+QUERY_FILE = "query-q4_0.gguf"
 
 
 def processor_flags() -> frozenset[str]:
@@ -97,22 +102,18 @@ def reinstall_command() -> str:
     return f'CMAKE_ARGS="{options}" {pip} --no-binary llama-cpp-python llama-cpp-python'
 
 
-def check_llama(model: Path | None) -> str:
+def check_llama(model: Path | None, child: Sequence[str] = ()) -> str:
     """Load llama.cpp in a child and evaluate a few tokens; return a line about it.
 
-    Raises ModelUnusable `llama_dies` where the child is killed by a signal, `llama_fails` where it gives an error.
+    `child` is the command that does it (the end of this module). Raises ModelUnusable: `llama_dies` where the child
+    is killed by a signal, `llama_fails` where it gives an error, `llama_hangs`.
     """
-    command = [sys.executable, "-m", "ragcli.models.probe", *([str(model)] if model else [])]
+    command = [*(child or (sys.executable, "-m", __name__)), *([str(model)] if model else [])]
     try:
         done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_SECONDS,
-            check=False,
-        )
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+            timeout=_SECONDS, check=False,
+        )  # fmt: skip
     except subprocess.TimeoutExpired as err:
         raise ModelUnusable("llama_hangs", seconds=_SECONDS, command=reinstall_command()) from err
     if done.returncode < 0:
@@ -128,3 +129,25 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return str(number)
+
+
+def probe(path: str) -> str:
+    """Load the library and evaluate with the model, if one is named. This runs in the child; it may die, that is its use."""
+    import llama_cpp
+
+    system = llama_cpp.llama_print_system_info().decode("utf-8", "replace").strip()
+    if not path:
+        return f"llama.cpp {llama_cpp.__version__}, no model to try; {system}"
+    embedding = Path(path).name == QUERY_FILE
+    model = llama_cpp.Llama(
+        model_path=path, n_ctx=128, n_batch=128, n_threads=2, embedding=embedding, verbose=False
+    )
+    if embedding:
+        model.embed(_TEXT.decode())
+    else:
+        model.eval(model.tokenize(_TEXT))
+    return f"llama.cpp {llama_cpp.__version__}, {Path(path).name}; {system}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(probe(sys.argv[1] if len(sys.argv) > 1 else "") + "\n")

@@ -17,7 +17,6 @@ from ragcli.models import join, parts, place, processor
 from ragcli.models.disk import Disk
 from ragcli.models.e5_forms import EXTRA_BYTES, make_forms
 from ragcli.models.gguf_check import check_gguf, split_files
-from ragcli.models.hub import open_remote
 from ragcli.models.registry import ModelEntry, ModelFile, Part, load_registry
 from ragcli.models.remembered import Remembered
 from ragcli.storage import files as disk
@@ -166,7 +165,7 @@ def check_llama(models_dir: Path) -> str:
         models_dir / e.place for e in load_registry().models if e.form == "gguf" and _there(e, models_dir)
     ]
     embedding = [
-        models_dir / e.place / place.QUERY_FILE
+        models_dir / e.place / processor.QUERY_FILE
         for e in load_registry().models
         if e.form == "e5" and _there(e, models_dir)
     ]
@@ -218,6 +217,8 @@ def _fill(entry: ModelEntry, item: ModelFile, growing: Path, source: _Source, pr
     elif source.folder is not None:
         raise ModelUnusable("file_missing_in_folder", folder=source.folder, file=item.file)
     else:
+        from ragcli.models.hub import open_remote
+
         opened = lambda start: open_remote(source.hub, entry.origin, item.file, start)  # noqa: E731
         join.fetch_whole(item, growing, opened, _DISK, progress)
 
