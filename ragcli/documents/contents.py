@@ -55,7 +55,10 @@ def _below(lines: Lines, title: int, by_line: Mapping[int, Candidate]) -> list[i
             break
         leader = _LEADER.fullmatch(text) is not None
         candidate = by_line.get(line)
-        if not leader and (len(text) > 60 or is_sentence(text) or (not candidate and len(text) > 45)):
+        bulleted = _BULLET.match(text) is not None
+        longest = 60 if candidate or bulleted else 45
+        prose = text[-1] in "。；，" if bulleted or candidate else is_sentence(text)
+        if not leader and (len(text) > longest + 20 * bulleted or prose):
             break
         if block and _comes_again(text, candidate, first_key, first_number):
             return block

@@ -19,6 +19,7 @@ from ragcli.documents.lines import Lines, is_rule, is_sentence
 _BLANKS = re.compile(r"\s+")
 # A count of these may run inside titles that have no number themselves.
 _INNER = ("zh_bare", "roman", "en_word", "ar_paren", "circled", "letter")
+_MOST_NOTES = 60
 _VOLUMES = 19  # ranks below this are volumes, above it chapters
 
 
@@ -58,17 +59,23 @@ def find_headings(
     tops = [item for item in decimals if item.family != "decimal"]
     used = frozenset(item.line for item in (*numbered, *decimals))
     weak, rest = votes.weak(lines, open_ones, used)
+    own_numbers = sum(item.line in contents for item in every) * 3 > len(contents)
+    guided = [] if numbered or own_numbers else plain.listed(lines, sorted(contents), lambda n: n not in closed)
+    if guided:
+        weak, decimals, tops = [], [], []
     marks = [_mark(lines, item) for item in (*numbered, *weak)]
+    marks += [_Mark(item.line, item.rank, _entry(lines, item.line)) for item in guided]
     marks += [_Mark(item.line, 51 if item in tops else item.rank, _entry(lines, item.line)) for item in decimals]
     blocked = closed | {item.line for item in marks} | {article.line - 1 for article in articles}
     # Weaker ways come last: they are asked only where no outer headings were found.
     outer = bool(numbered or decimals) or any(item.family not in _INNER for item in weak)
-    marks += _unnumbered(lines, blocked, sorted(contents), bool(numbered), outer)
+    if not guided:
+        marks += _unnumbered(lines, blocked, bool(numbered), outer)
     marks, joined = _with_titles_below(lines, marks, [*numbered, *weak], closed)
     marks = _without_title_line(lines, marks)
     headings, entries = _levels(lines, marks, rules, joined)
     kept = {heading.line for heading in headings}
-    all_notes = [note for note in (*notes, *doubts, *more, *rest) if note.line not in kept]
+    all_notes = [note for note in (*notes, *doubts, *more, *rest) if note.line not in kept][:_MOST_NOTES]
     articles = [article for article in articles if article.line not in kept or article.line - 1 in used]
     return Found(headings, tuple(articles), entries, contents, tuple(sorted(all_notes, key=lambda n: n.line)))
 
@@ -107,12 +114,10 @@ def _articles(lines: Lines, found: Sequence[Candidate]) -> tuple[list[Article], 
     return articles, heads, notes
 
 
-def _unnumbered(
-    lines: Lines, blocked: frozenset[int], contents: Sequence[int], numbered: bool, some: bool
-) -> list[_Mark]:
+def _unnumbered(lines: Lines, blocked: frozenset[int], numbered: bool, some: bool) -> list[_Mark]:
     """Return the titles without numbers; the weaker ways only where nothing else was found."""
 
-    first = lines.next_seen(-1, len(lines))
+    first = _first_line(lines)
 
     def free_below(line: int) -> bool:
         return line not in blocked and line != first
@@ -121,8 +126,6 @@ def _unnumbered(
     found += plain.spaced_out(lines, free_below)
     if not some and not [item for item in found if item.kind != "word"]:
         width = plain.text_width(lines)
-        if listed := plain.listed(lines, contents, free_below):
-            return [_Mark(item.line, item.rank, _entry(lines, item.line)) for item in listed]
         found += plain.capitals(lines, free_below) or (plain.centred(lines, free_below, width) if width else [])
         if not found:
             found += plain.standing_apart(lines, free_below)
@@ -148,7 +151,7 @@ def _with_titles_below(
 
 def _without_title_line(lines: Lines, marks: list[_Mark]) -> list[_Mark]:
     """Drop what is marked on the first line where it is the title of the whole: a tag or a bracket of its own."""
-    first = lines.next_seen(-1, len(lines))
+    first = _first_line(lines)
     return [mark for mark in marks if mark.line != first or mark.rank not in (22, 24, 26)]
 
 
@@ -181,15 +184,21 @@ def _by_rules(lines: Lines, rules: Sequence[HeadingRule]) -> dict[int, int]:
     return found
 
 
-def find_title(lines: Lines, found: Found, taken: frozenset[int]) -> Heading | None:
-    """Return the document's title: its first line, where that is a title and no heading."""
+def _first_line(lines: Lines) -> int:
+    """Return the first line with something to see that is no rule, or -1."""
     line = lines.next_seen(-1, len(lines))
     while line >= 0 and is_rule(lines.seen[line]):
         line = lines.next_seen(line, 4)
+    return line
+
+
+def find_title(lines: Lines, found: Found, taken: frozenset[int]) -> Heading | None:
+    """Return the document's title: its first line, where that is a title and no heading."""
+    line = _first_line(lines)
     if line < 0 or line + 1 in {heading.line for heading in found.headings}:
         return None
     text = lines.seen[line]
-    if line in taken or line in found.contents or len(text) > 100 or is_sentence(text):
+    if line in taken or line in found.contents or len(text) > 100 or is_sentence(text) or not any(map(str.isalpha, text)):
         return None
     if any(article.line == line + 1 for article in found.articles) or lines.next_seen(line, len(lines)) < 0:
         return None

@@ -46,21 +46,9 @@ def find_tables(lines: Lines, taken: frozenset[int]) -> list[Run]:
             line += 1
             continue
         last = _end_of_run(lines, styles, line, taken)
-        run = _table(lines, styles, line, last)
-        if run:
-            found.append(run)
-            line = run.last + 1
-        else:
-            line += 1 if last == line else max(1, _skip(styles, line, last))
+        found += _tables_in(lines, styles, line, last)
+        line = last + 1
     return found
-
-
-def _skip(styles: Sequence[Style], line: int, last: int) -> int:
-    """Return how far to go on after a run that is no table: to where its style changes."""
-    other = line + 1
-    while other <= last and styles[other] == styles[line]:
-        other += 1
-    return other - line
 
 
 def _styles(lines: Lines, taken: frozenset[int]) -> list[Style]:
@@ -74,7 +62,7 @@ def _style(seen: str) -> Style:
     if len(seen) < 3:
         return ""
     if any(bar in seen for bar in _BARS) or seen[0] in "+┌├└╔╠╚╭╰┏┣┗":
-        return _bar_style(seen)
+        return "tab" if "\t" in seen and seen[-1] not in _BARS else _bar_style(seen)
     if "\t" in seen:
         return "tab"
     if ("  " in seen or "\u3000" in seen) and _gaps(seen):
@@ -85,10 +73,10 @@ def _style(seen: str) -> Style:
 
 
 def _bar_style(seen: str) -> Style:
-    if _TREE.match(seen):
-        return ""
     if _FRAME.fullmatch(seen) and any(char in "-=─━═" for char in seen):
         return "frame"
+    if _TREE.match(seen):
+        return ""
     count = sum(seen.count(bar) for bar in _BARS)
     if count >= 2 or (count == 1 and seen[0] not in _BARS and seen[-1] not in _BARS and " | " in seen):
         return "bar"
@@ -132,18 +120,21 @@ def _continues(lines: Lines, styles: Sequence[Style], line: int, style: Style, t
     return False
 
 
-def _table(lines: Lines, styles: Sequence[Style], first: int, last: int) -> Run | None:
+def _tables_in(lines: Lines, styles: Sequence[Style], first: int, last: int) -> list[Run]:
+    """Return the tables in a run of lines that look like rows of one style."""
     style = styles[first]
     while last > first and styles[last] == "rule":
         last -= 1
     rows = [line for line in range(first, last + 1) if styles[line] not in ("", "rule", "frame")]
+    if style == "gap":
+        return _aligned(lines, styles, last, rows)
     if style in ("bar", "frame"):
-        return _barred(lines, styles, first, last, rows)
-    if style == "tab":
-        return _tabbed(lines, first, last, rows)
-    if style == "comma":
-        return _commas(lines, first, last, rows)
-    return _aligned(lines, styles, first, last, rows)
+        run = _barred(lines, styles, first, last, rows)
+    elif style == "tab":
+        run = _tabbed(lines, first, last, rows)
+    else:
+        run = _commas(lines, first, last, rows)
+    return [run] if run else []
 
 
 def _barred(lines: Lines, styles: Sequence[Style], first: int, last: int, rows: list[int]) -> Run | None:
@@ -168,8 +159,8 @@ def _tabbed(lines: Lines, first: int, last: int, rows: list[int]) -> Run | None:
         if len(rows) != 2 or cells[0] != cells[1] or not _short_cells(lines, rows):
             return None
     numbered = sum(bool(re.match(r"[*|]?[\d.]+[*|]?\t", lines.seen[line])) for line in rows)
-    if max(cells) == 2 and numbered == len(rows):
-        return None  # numbers with a tab behind them are a list
+    if max(cells) == 2 and (numbered == len(rows) or _is_list(lines, rows)):
+        return None  # numbers or bullets with a tab behind them are a list
     long = sum(is_sentence(lines.seen[line]) and len(lines.seen[line]) > 80 for line in rows)
     if long * 2 > len(rows):
         return None
@@ -189,27 +180,52 @@ def _commas(lines: Lines, first: int, last: int, rows: list[int]) -> Run | None:
     return None if spaced * 3 > len(rows) else Run(first, last, 1, "comma")
 
 
-def _aligned(lines: Lines, styles: Sequence[Style], first: int, last: int, rows: list[int]) -> Run | None:
+def _aligned(lines: Lines, styles: Sequence[Style], last: int, rows: list[int]) -> list[Run]:
     """Columns of blanks: the cells of nearly all rows begin, or end, in the same columns."""
-    if len(rows) < 2 or _is_verse(lines, rows) or _is_code(lines, rows) or _is_prose(lines, rows):
-        return None
     sets = [_edges(lines, line) for line in rows]
-    split = next((n for n in range(1, len(sets)) if not _shares_edge(sets, n)), len(sets))
-    rows, sets = rows[:split], sets[:split]
-    if len(rows) < 2:
-        return None
-    starts = Counter(edge for edges in sets for edge in edges)
-    common = [edge for edge, times in starts.items() if times >= 0.75 * len(rows)]
+    parts: list[list[int]] = []
+    for n in range(len(rows)):
+        if parts and _shares_edge(sets, n, parts[-1][0]):
+            parts[-1].append(n)
+        else:
+            parts.append([n])
+    found: list[Run] = []
+    for number, part in enumerate(parts):
+        if not _in_columns(lines, styles, [rows[n] for n in part], [sets[n] for n in part]):
+            continue
+        above = parts[number - 1] if number and len(parts[number - 1]) <= 2 and len(part) > 3 else []
+        top = rows[(above or part)[0]]
+        if found and top <= found[-1].last:
+            top = rows[part[0]]
+        bottom = last if number == len(parts) - 1 and part[-1] == len(rows) - 1 else rows[part[-1]]
+        found.append(Run(top, bottom, _header(lines, top, [top, *(rows[n] for n in part)]), "gap"))
+    return found
+
+
+def _in_columns(
+    lines: Lines, styles: Sequence[Style], rows: list[int], sets: list[frozenset[tuple[str, int]]]
+) -> bool:
+    if len(rows) < 2 or any(reject(lines, rows) for reject in (_is_verse, _is_code, _is_prose, _is_list)):
+        return False
+    edges = Counter(edge for row in sets for edge in row)
+    common = [edge for edge, times in edges.items() if times >= 0.75 * len(rows)]
+    counts = Counter(len(_gaps(lines.seen[line])) for line in rows)
     ruled = any(styles[line] == "rule" for line in range(rows[0], rows[-1] + 1))
-    wide = min(len(edges) for edges in sets) >= 4  # starts and ends of two further cells: three columns
-    if not common or len(rows) < (2 if wide or ruled else 3):
-        return None
-    return Run(first, rows[-1], _header(lines, first, rows), "gap")
+    if not common or (len(common) < 2 and counts.most_common(1)[0][1] < 0.55 * len(rows)):
+        return False
+    return len(rows) >= (2 if ruled or min(counts) >= 2 else 3)
 
 
-def _shares_edge(sets: list[frozenset[tuple[str, int]]], n: int) -> bool:
+def _is_list(lines: Lines, rows: list[int]) -> bool:
+    """Lines behind one and the same sign: comments, bullets, quotations."""
+    signs = Counter(re.split(r"\s", lines.seen[line], maxsplit=1)[0] for line in rows)
+    sign, times = signs.most_common(1)[0]
+    return times >= 0.8 * len(rows) and len(sign) <= 2 and not any(char.isalnum() for char in sign)
+
+
+def _shares_edge(sets: list[frozenset[tuple[str, int]]], n: int, first: int) -> bool:
     """Say whether row n lines up with one of the rows just above."""
-    return any(sets[n] & sets[m] for m in range(max(0, n - 3), n))
+    return any(sets[n] & sets[m] for m in range(max(first, n - 3), n))
 
 
 def _edges(lines: Lines, line: int) -> frozenset[tuple[str, int]]:
@@ -218,7 +234,9 @@ def _edges(lines: Lines, line: int) -> frozenset[tuple[str, int]]:
     base = lines.indent(line)
     places = _gaps(seen)
     edges = {("start", base + columns(seen[:place])) for place in places}
-    ends = [m.start() for m in _GAP.finditer(seen)][1:] + [len(seen)]
+    ends = [m.start() for m in _GAP.finditer(seen)][1:]
+    if places and len(seen) - places[-1] <= 12:  # the end of prose set to a margin is no column's edge
+        ends.append(len(seen))
     edges |= {("end", base + columns(seen[:place])) for place in ends}
     return frozenset(edges)
 
@@ -237,8 +255,12 @@ def _is_verse(lines: Lines, rows: list[int]) -> bool:
 
 def _is_prose(lines: Lines, rows: list[int]) -> bool:
     """Articles and paragraphs: most lines end as sentences do, or are far longer than a row."""
-    prose = sum(lines.seen[line][-1] in "。；，" or len(lines.seen[line]) > 160 for line in rows)
+    prose = sum(lines.seen[line][-1] in "。；，" or _longest_cell(lines.seen[line]) > 60 for line in rows)
     return prose * 2 > len(rows)
+
+
+def _longest_cell(seen: str) -> int:
+    return max(map(len, _GAP.split(seen)))
 
 
 def _is_code(lines: Lines, rows: list[int]) -> bool:

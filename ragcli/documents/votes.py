@@ -245,7 +245,9 @@ def _dotted(lines: Lines, items: Group, seen: Shares) -> bool:
 def _bare_numeral(lines: Lines, items: Group, seen: Shares) -> bool:
     """A numeral alone on its line, or with a title after blank lines."""
     alone = sum(not item.title for item in items)
-    return alone == len(items) or (alone == 0 and seen.spaced >= 0.5)
+    if alone == len(items):
+        return len(items) >= 3 or seen.spaced >= 0.5
+    return alone == 0 and seen.spaced >= 0.5
 
 
 def _marked(lines: Lines, items: Group, seen: Shares) -> bool:
