@@ -31,24 +31,25 @@ _ASKED = 40
 _LOOKED_AT = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
-    """How strong the best evidence for unrelated questions is: the middle, and the distance to the upper tail."""
-
-    middle: float = 0.9
-    spread: float = 0.35
+# Strength by which evidence must stand above what a quarter of unrelated questions find: there the score is 0.5.
+# Over four bases of other kinds, unrelated questions stay below it (98 %) and answerable ones above (98 %).
+MARGIN = 0.5
+STEEPNESS = 4.0
+# The floor where a base was not measured: between those of a small manual and of a mixed collection.
+USUAL_FLOOR = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """What one base looks like to a question that it doesn't answer: plain numbers, kept as JSON.
 
-    `mean` is the base's mean vector; `chance` is measured for questions in each language, by its code.
+    `mean` is the base's mean vector. `floor` holds, by the language of the question, the strength that a
+    quarter of unrelated questions stay below: a low quantile, since a wide base does answer some of them.
     """
 
     mean: tuple[float, ...] = ()
     total: int = 0
-    chance: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    floor: Mapping[str, float] = field(default_factory=dict)
 
     def expected(self, vector: Vectors) -> float:
         """Return the cosine of a query with an average passage of the base."""
@@ -56,13 +57,8 @@ class Calibration:
 
     def probability(self, question: str, found: float) -> float:
         """Return where a strength of evidence lies between chance (towards 0) and certainty (towards 1)."""
-        chance = Chance(**self.chance.get(language_of(question), {}))
-        return 1.0 / (1.0 + math.exp(-STEEPNESS * (found - chance.middle - MARGIN * chance.spread)))
-
-
-# One spread is the distance from the middle of chance to its 95th percentile.
-MARGIN = 1.3
-STEEPNESS = 4.0
+        floor = self.floor.get(language_of(question), USUAL_FLOOR)
+        return 1.0 / (1.0 + math.exp(-STEEPNESS * (found - floor - MARGIN)))
 
 
 def language_of(question: str) -> str:
@@ -85,13 +81,13 @@ def calibrate(
     bare = Calibration(tuple(float(x) for x in vectors.mean(axis=0)), len(ids))
     if embed_query is None:
         return bare
-    chance = {
-        language: _measured(
+    floor = {
+        language: _quarter(
             [best_strength(q, embed_query(q), dense, lexical, fetch, fold, bare) for q in questions]
         )
         for language, questions in unrelated().items()
     }
-    return Calibration(bare.mean, bare.total, chance)
+    return Calibration(bare.mean, bare.total, floor)
 
 
 def unrelated() -> dict[str, list[str]]:
@@ -123,7 +119,5 @@ def best_strength(
     )
 
 
-def _measured(strengths: Sequence[float]) -> dict[str, float]:
-    ordered = sorted(strengths)
-    middle = ordered[len(ordered) // 2]
-    return {"middle": middle, "spread": max(0.1, ordered[int(len(ordered) * 0.95)] - middle)}
+def _quarter(strengths: Sequence[float]) -> float:
+    return sorted(strengths)[len(strengths) // 4]

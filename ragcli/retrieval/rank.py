@@ -28,16 +28,15 @@ class Reranker(Protocol):
 class RankWeights:
     """How much each kind of evidence counts; the figures behind them are in docs/retrieval.md.
 
-    `deviation` is a cosine's distance from that of an average passage; 0.06 of it, a good part of what sets
+    `deviation` is a cosine's distance from that of an average passage; 0.07 of it, a good part of what sets
     the right passage apart, weighs as much as all of the query's words.
     """
 
-    deviation: float = 16.0
+    deviation: float = 14.0
     coverage: float = 1.0
-    body: float = 0.2
-    near: float = 0.2
+    near: float = 0.4
     path: float = 0.0
-    numbers: float = 0.0
+    numbers: float = 0.3
     sibling: float = 0.0
 
 
@@ -46,7 +45,6 @@ def strength(found: Facts, deviation: float, weights: RankWeights) -> float:
     return (
         weights.deviation * deviation
         + weights.coverage * found.coverage
-        + weights.body * found.body
         + weights.near * found.near
         + weights.path * found.path
         + weights.numbers * found.numbers
