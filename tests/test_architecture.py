@@ -16,7 +16,7 @@ ADAPTERS = {
     "torch": {"embedding/sentence.py"},
     "transformers": {"embedding/sentence.py"},
     "sentence_transformers": {"embedding/sentence.py", "retrieval/cross_encoder.py"},
-    "llama_cpp": {"embedding/llama.py", "generation/llm.py", "generation/native.py", "models/probe.py"},
+    "llama_cpp": {"embedding/llama.py", "generation/llm.py", "generation/native.py", "models/processor.py"},
     "gguf": {"models/e5_gguf.py"},
     "safetensors": set(),
     "tokenizers": {"embedding/tokens.py"},

@@ -15,13 +15,19 @@ PAGES = sorted(
         ROOT / "models" / "README.md",
     ]
 )
-BLOCK = re.compile(r"^```(?:sh|console|bash)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def shell_blocks(page: Path) -> list[str]:
+    """Return the fenced blocks of a page that hold shell lines."""
+    found = FENCED.findall(page.read_text("utf-8"))
+    return [text for language, text in found if language in ("", "sh", "bash", "console", "ini")]
 
 
 def commands(page: Path) -> list[str]:
     """Return what follows the word ragcli in each line of a page's shell blocks, up to a pipe or a comment."""
     found = []
-    for block in BLOCK.findall(page.read_text("utf-8")):
+    for block in shell_blocks(page):
         for line in block.splitlines():
             for match in re.finditer(r"(?:^|[\s('\"$])ragcli ([^|#>;)]*)", line.split("  #")[0]):
                 found.append(match[1].strip().rstrip("'\""))
@@ -55,7 +61,7 @@ def test_every_command_on_a_page_exists_with_its_options(page: Path) -> None:
 def test_the_first_steps_of_the_readme_run(ragcli, monkeypatch: pytest.MonkeyPatch) -> None:
     (ragcli.folder / "sample_docs").symlink_to(ROOT / "sample_docs")
     ragcli.model = type(ragcli.model)(["水箱容量 8 L。[1]"])
-    steps = BLOCK.findall((ROOT / "README.md").read_text("utf-8"))[1]
+    steps = shell_blocks(ROOT / "README.md")[1]
     lines = [line.split("#")[0].strip() for line in steps.splitlines() if line.startswith("ragcli")]
     assert len(lines) == 5
     for line in lines:

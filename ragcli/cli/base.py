@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
@@ -50,7 +51,8 @@ def register(app: typer.Typer, messages: Messages) -> None:
             print_dry_run(env, runs.dry_run(env.settings(), env.models_dir, paths, encoding))
             return
         with env.screen.progress(text("progress.reading"), text("progress.files")) as progress:
-            report = runs.ingest_run(env.base(), paths, encoding, prune, jobs, wait, time.monotonic, progress)
+            intake = runs.Intake(tuple(paths), encoding, prune, jobs, stdin_of(paths))
+            report = runs.ingest_run(env.base(), intake, wait, time.monotonic, progress)
         finish(env, report)
 
     @app.command("embed", help=text("help.embed"), epilog=text("help.embed_examples"))
@@ -90,7 +92,8 @@ def register(app: typer.Typer, messages: Messages) -> None:
 
         env: Environment = ctx.obj
         with env.screen.progress(text("progress.syncing")) as progress:
-            report = runs.sync_run(env.base(), paths, encoding, prune, wait, time.monotonic, progress)
+            intake = runs.Intake(tuple(paths), encoding, prune, stdin=stdin_of(paths))
+            report = runs.sync_run(env.base(), intake, wait, time.monotonic, progress)
         finish(env, report)
 
     @app.command("outline", help=text("help.outline"), epilog=text("help.outline_examples"))
@@ -157,6 +160,11 @@ def _register_files(app: typer.Typer, messages: Messages) -> None:
             env.screen.json_out(place)
         else:
             print_place(env.screen, place)
+
+
+def stdin_of(paths: list[str]) -> bytes:
+    """Return what stdin holds where a path is `-`."""
+    return sys.stdin.buffer.read() if "-" in paths else b""
 
 
 def finish(env: Environment, report: RunReport) -> None:

@@ -14,11 +14,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ragcli.datatypes import Document, Progress, SplitOptions
-from ragcli.documents.read import read_document
-from ragcli.documents.sources import Found, Source, find_sources, read_source
-from ragcli.documents.vocabulary import mine_terms
-from ragcli.errors import SourceUnreadable, UsageError
+from ragcli.documents.sources import Found, find_sources
+from ragcli.errors import UsageError
 from ragcli.pipeline.base import KnowledgeBase
+from ragcli.pipeline.readings import STDIN, Reading, ReadOptions, read_all
 from ragcli.pipeline.report import ChunksReport, FilesReport, RunReport, Trouble
 from ragcli.storage.store import Store, StoredDocument
 
@@ -34,6 +33,7 @@ class IngestOptions:
     encoding: str | None = None
     prune: bool = False
     jobs: int = 1
+    stdin: bytes = b""
 
 
 def ingest(
@@ -57,62 +57,54 @@ def ingest(
             Trouble(item.file, item.kind, dict(item.fields), item.counts_as_failure) for item in found.skipped
         )
     )
+    reading = ReadOptions(options.split, options.encoding, limits.max_file_mb * 2**20, options.stdin)
+    sources = [*found.sources, *([STDIN] if options.stdin else [])]
+    split = split_key(options)
+    same = {key: document.sha256 for key, document in known.items() if document.split == split}
     added = removed = 0
-    for number, source in enumerate(found.sources):
-        report, came, went = _ingest_one(
-            store, source, known.get((str(source.root), source.file)), options, limits.max_file_mb, report
+    for number, item in enumerate(read_all(sources, same, reading, options.jobs)):
+        report, came, went = _keep(
+            store, item, known.get((str(item.source.root), item.source.file)), split, report
         )
         added, removed = added + came, removed + went
         if progress:
-            progress(number + 1, len(found.sources))
+            progress(number + 1, len(sources))
     for root, file in sorted(gone):
         removed += store.drop_document(root, file)
         report = replace(report.count("removed"), removed_names=(*report.removed_names, file))
     return RunReport(report, ChunksReport(added, removed, store.count_chunks()), seconds=clock() - started)
 
 
-def _ingest_one(
-    store: Store,
-    source: Source,
-    known: StoredDocument | None,
-    options: IngestOptions,
-    max_mb: int,
-    report: FilesReport,
+def _keep(
+    store: Store, item: Reading, known: StoredDocument | None, split: str, report: FilesReport
 ) -> tuple[FilesReport, int, int]:
-    """Read one source; return the report with it, and how many chunks came and went."""
-    split = split_key(options)
-    try:
-        data = read_source(source.path, max_mb * 2**20)
-        sha256 = hashlib.sha256(data).hexdigest()
-        if known and known.sha256 == sha256 and known.split == split:
-            return report.count("unchanged"), 0, 0
-        document = read_document(data, source.file, options.split, options.encoding)
-    except SourceUnreadable as err:
+    """Store one reading; return the report with it, and how many chunks came and went."""
+    if item.trouble:
         # A file that says nothing any more takes its old text with it; one that can't be read now keeps it.
-        went = store.drop_document(known.root, known.file) if known and err.kind == "no_text" else 0
-        trouble = Trouble(source.file, err.kind, dict(err.fields), failed=err.kind != "no_text")
-        if err.kind == "no_text":
-            return replace(report, skipped=(*report.skipped, trouble)), 0, went
-        return replace(report, failed=(*report.failed, trouble)), 0, went
-    came, went = store.put_document(
-        stored_document(source, sha256, len(data), split, document), document.chunks
-    )
+        empty = item.trouble.kind == "no_text"
+        went = store.drop_document(known.root, known.file) if known and empty else 0
+        if empty:
+            return replace(report, skipped=(*report.skipped, item.trouble)), 0, went
+        return replace(report, failed=(*report.failed, item.trouble)), 0, went
+    if item.document is None:
+        return report.count("unchanged"), 0, 0
+    came, went = store.put_document(stored_document(item, split, item.document), item.document.chunks)
     report = report.count("updated" if known else "added")
     warnings = tuple(
-        Trouble(source.file, note.kind, {"line": note.line, **note.fields})
-        for note in document.notes
+        Trouble(item.source.file, note.kind, {"line": note.line, **note.fields})
+        for note in item.document.notes
         if note.warning
     )
     return replace(report, warned=report.warned + warnings), came, went
 
 
-def stored_document(source: Source, sha256: str, size: int, split: str, document: Document) -> StoredDocument:
+def stored_document(item: Reading, split: str, document: Document) -> StoredDocument:
     """Return the row that a read file is kept as."""
     return StoredDocument(
-        root=str(source.root),
-        file=source.file,
-        sha256=sha256,
-        size=size,
+        root=str(item.source.root),
+        file=item.source.file,
+        sha256=item.sha256,
+        size=item.size,
         encoding=document.encoding,
         title=document.title.text.strip() if document.title else "",
         split=split,
@@ -121,7 +113,7 @@ def stored_document(source: Source, sha256: str, size: int, split: str, document
             {"kind": note.kind, "line": note.line, "warning": note.warning, **note.fields}
             for note in document.notes
         ],
-        terms=[asdict(term) for term in mine_terms(document)],
+        terms=[asdict(term) for term in item.terms],
     )
 
 

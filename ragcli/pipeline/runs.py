@@ -17,6 +17,7 @@ from ragcli.pipeline.embedders import passage_embedding, token_counter
 from ragcli.pipeline.index import build_index
 from ragcli.pipeline.ingest import IngestOptions, ingest
 from ragcli.pipeline.report import RunReport, Trouble
+from ragcli.storage.store import Store
 
 Clock = Callable[[], float]
 
@@ -34,25 +35,34 @@ def split_options(settings: Settings, models_dir: Path) -> SplitOptions:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What a run is to read: paths (`stdin` holds what `-` stands for), and how."""
+
+    paths: tuple[str, ...]
+    encoding: str = ""
+    prune: bool = False
+    jobs: int = 1
+    stdin: bytes = b""
+
+
 def ingest_run(
-    base: KnowledgeBase,
-    paths: Sequence[str],
-    encoding: str,
-    prune: bool,
-    jobs: int,
-    wait: float,
-    clock: Clock,
-    progress: Progress,
+    base: KnowledgeBase, intake: Intake, wait: float, clock: Clock, progress: Progress
 ) -> RunReport:
     """Read files into the base."""
+    with writing(base, wait) as store:
+        return _ingest(store, base, intake, clock, progress)
+
+
+def _ingest(store: Store, base: KnowledgeBase, intake: Intake, clock: Clock, progress: Progress) -> RunReport:
     options = IngestOptions(
         split_options(base.settings, base.models_dir),
-        encoding or base.settings.ingest.encoding or None,
-        prune,
-        jobs,
+        intake.encoding or base.settings.ingest.encoding or None,
+        intake.prune,
+        intake.jobs,
+        intake.stdin,
     )
-    with writing(base, wait) as store:
-        return ingest(store, base, paths, options, clock, progress)
+    return ingest(store, base, [path for path in intake.paths if path != "-"], options, clock, progress)
 
 
 def embed_run(
@@ -79,37 +89,17 @@ def index_run(base: KnowledgeBase, kind: str, wait: float, clock: Clock) -> RunR
         )
 
 
-def sync_run(
-    base: KnowledgeBase,
-    paths: Sequence[str],
-    encoding: str,
-    prune: bool,
-    wait: float,
-    clock: Clock,
-    progress: Progress,
-) -> RunReport:
+def sync_run(base: KnowledgeBase, intake: Intake, wait: float, clock: Clock, progress: Progress) -> RunReport:
     """Ingest, embed and index as one run under one lock."""
-    options = IngestOptions(
-        split_options(base.settings, base.models_dir),
-        encoding or base.settings.ingest.encoding or None,
-        prune,
-    )
+    settings = base.settings
     with writing(base, wait) as store:
-        report = ingest(store, base, paths, options, clock, progress)
+        report = _ingest(store, base, intake, clock, progress)
         if store.count_chunks() == 0:
             return report
         choice = passage_embedding(base)
-        report = report.merged(
-            embed(
-                store,
-                choice.identity,
-                choice.load,
-                base.settings.embedding.batch_size,
-                clock,
-                progress=progress,
-            )
-        )
-        return report.merged(build_index(store, base, choice.identity, base.settings.index.kind, clock))
+        size = settings.embedding.batch_size
+        report = report.merged(embed(store, choice.identity, choice.load, size, clock, progress=progress))
+        return report.merged(build_index(store, base, choice.identity, settings.index.kind, clock))
 
 
 def read_one(settings: Settings, models_dir: Path, file: str, encoding: str) -> Document:

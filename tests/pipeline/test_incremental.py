@@ -222,3 +222,27 @@ def test_vectors_that_are_not_numbers_are_recorded_and_tried_again_when_asked(
         "cached": 1,
         "failed": 0,
     }
+
+
+def test_reading_several_files_at_a_time_gives_the_same_base(low) -> None:
+    for number in range(6):
+        low.write(f"docs/{number}.txt", f"题{number}\n\n第{number}个文件的内容各不相同。\n")
+    states = []
+    for jobs in ("1", "3"):
+        low.environ["RAGCLI_KB"] = str(low.folder / f"kb{jobs}")
+        low("init")
+        assert low("ingest", "docs", "--jobs", jobs, "--json").json["files"]["added"] == 6
+        low("embed")
+        low("index")
+        states.append([hit["chunk_id"] for hit in low("search", "内容", "--json", "-k", "6").json["hits"]])
+    assert states[0] == states[1]
+
+
+def test_text_from_stdin_is_a_file_of_the_base(low, monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+    import sys
+
+    low("init")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("门禁\n\n门禁密码每月更换。\n".encode()), "utf-8"))
+    assert low("sync", "-", "--json").json["files"]["added"] == 1
+    assert texts(low, "门禁密码")[0][0] == "stdin.txt"
