@@ -79,7 +79,9 @@ def _chunk(
     occurrence = times[path, text]
     times[path, text] += 1
     embed = None
-    if furniture and (inside := furniture[bisect_left(furniture, line_start - 1) : bisect_left(furniture, line_end)]):
+    if furniture and (
+        inside := furniture[bisect_left(furniture, line_start - 1) : bisect_left(furniture, line_end)]
+    ):
         embed = _without(lines, span, inside)
     return Chunk(
         chunk_id_of(file, path, text, occurrence),
@@ -181,7 +183,9 @@ def _fill(text: str, units: list[tuple[int, int]], first: int, begin: int, most:
     return last
 
 
-def _step_back(text: str, units: list[tuple[int, int]], first: int, begin: int, stop: int, limit: Budget) -> int:
+def _step_back(
+    text: str, units: list[tuple[int, int]], first: int, begin: int, stop: int, limit: Budget
+) -> int:
     """Return where the next span begins: at a sentence's end 50 to 100 characters back, or at the cut."""
     overlap = limit.options.overlap_chars
     if overlap <= 0:

@@ -12,7 +12,9 @@ from collections.abc import Mapping, Sequence
 from ragcli.documents.families import Candidate, keywords
 from ragcli.documents.lines import Lines, is_rule, is_sentence, key
 
-_LEADER = re.compile(r".*\S\s*(?:\.{4,}|…{2,}|·{4,}|(?:\s[.·]){4,}|-{4,}|_{4,}|\t|\s{4,})\s*\d{1,4}|.*(?:\.{5,}|…{3,}|(?:\s\.){5,})\s*\S{0,6}")
+_LEADER = re.compile(
+    r".*\S\s*(?:\.{4,}|…{2,}|·{4,}|(?:\s[.·]){4,}|-{4,}|_{4,}|\t|\s{4,})\s*\d{1,4}|.*(?:\.{5,}|…{3,}|(?:\s\.){5,})\s*\S{0,6}"
+)
 _PAGE = re.compile(r"[\s.…·-]*\d{1,4}$")
 _BULLET = re.compile(r"^[*•·\-|]\s*")
 _SHORTEST = 3
@@ -117,7 +119,8 @@ def _repeated(lines: Lines, found: Sequence[Candidate], taken: set[int]) -> set[
         last[key(lines.seen[candidate.line])] = candidate.line
     contents: set[int] = set()
     run: list[Candidate] = []
-    for candidate in [*found, None]:
+    ends: tuple[Candidate | None, ...] = (*found, None)
+    for candidate in ends:
         if candidate and run and _adjacent(lines, run[-1].line, candidate.line):
             run.append(candidate)
             continue

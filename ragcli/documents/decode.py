@@ -22,7 +22,16 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_MAGIC = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x1f\x8b", b"\x7fELF", b"\xd0\xcf\x11\xe0")
+_MAGIC = (
+    b"%PDF-",
+    b"PK\x03\x04",
+    b"\x89PNG",
+    b"GIF8",
+    b"\xff\xd8\xff",
+    b"\x1f\x8b",
+    b"\x7fELF",
+    b"\xd0\xcf\x11\xe0",
+)
 _CONTROLS = bytes({*range(1, 32), 127} - {9, 10, 11, 12, 13, 27, 26})
 _LONE = re.compile("[\ud800-\udfff]")
 
@@ -115,7 +124,9 @@ def _show_undecodable(text: str, encoding: str, skipped: int) -> tuple[str, Note
         code = ord(match.group())
         escaped = 0xDC80 <= code < 0xDD00
         pieces.append(f"\\x{code - 0xDC00:02x}" if escaped else f"\\u{code:04x}")
-        offset += 1 if escaped or encoding == "utf-8" else len(match.group().encode(encoding, "surrogatepass"))
+        offset += (
+            1 if escaped or encoding == "utf-8" else len(match.group().encode(encoding, "surrogatepass"))
+        )
         at = match.end()
     number = len(_LONE.findall(text))
     pieces.append(text[at:])

@@ -28,7 +28,9 @@ _FIRST = {
     "upper": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
 }
 # 1.5 GB 以下, 2.4 GHz: a quantity, not a number and a title.
-_UNIT = re.compile(r"(?:[kKmMGTμ]?[BbWVAgmlLsJNΩ]|[kM]?Pa|[kMG]?Hz|[cmkμ]m|inch\w*|%|℃|°|米|升|元|公斤|千克|克|倍|秒|小时|万|亿|寸|度)(?![\w]|$)|(?:米|升|元|公斤|倍|万|亿)(?:以|的|左右)")
+_UNIT = re.compile(
+    r"(?:[kKmMGTμ]?[BbWVAgmlLsJNΩ]|[kM]?Pa|[kMG]?Hz|[cmkμ]m|inch\w*|%|℃|°|米|升|元|公斤|千克|克|倍|秒|小时|万|亿|寸|度)(?![\w]|$)|(?:米|升|元|公斤|倍|万|亿)(?:以|的|左右)"
+)
 ARTICLE_UNITS = ("条", "條")
 
 
@@ -97,8 +99,16 @@ def by_first_character() -> Mapping[str, tuple[Family, ...]]:
 
 def _compiled(pattern: str) -> re.Pattern[str]:
     """Return the pattern with its short forms written out; every repetition is bounded."""
-    numerals = rf"[{NUMERAL}](?:{_BLANK}?[{NUMERAL}]){{0,12}}(?:-\d{{1,3}})?"
-    for short, long in (("{N}", numerals), ("{R}+", f"[{ROMAN}]{{1,8}}"), ("{R}", f"[{ROMAN}]")):
+    digits = rf"[0-9０-９](?:{_BLANK}?[0-9０-９]){{0,6}}(?:-\d{{1,3}})?"
+    characters = rf"[{NUMERAL}](?:{_BLANK}?[{NUMERAL}]){{0,12}}"
+    spaced, close = f"(?:{digits}|{characters})", f"(?:[0-9０-９]{{1,6}}|{characters})"
+    for short, long in (
+        ("第{S}*(?P<n>{N})", f"第{{S}}*(?P<n>{spaced})"),
+        ("第{S}*(?P<n2>{N})", f"第{{S}}*(?P<n2>{spaced})"),
+        ("{N}", close),
+        ("{R}+", f"[{ROMAN}]{{1,8}}"),
+        ("{R}", f"[{ROMAN}]"),
+    ):
         pattern = pattern.replace(short, long)
     pattern = pattern.replace("{S}*", f"{_BLANK}{{0,20}}").replace("{S}+", f"{_BLANK}{{1,20}}")
     pattern = pattern.replace("{S}?", f"{_BLANK}?").replace("{S}", _BLANK).replace("{T}", ".*")
@@ -153,7 +163,11 @@ def _candidate(lines: Lines, line: int, family: Family, match: re.Match[str]) ->
 
 
 def _is_prose(title: str, separated: bool) -> bool:
-    return is_sentence(title) or (not separated and len(title) > 12) or title.startswith(("，", "。", "；", ")", "）"))
+    return (
+        is_sentence(title)
+        or (not separated and len(title) > 12)
+        or title.startswith(("，", "。", "；", ")", "）"))
+    )
 
 
 def _unit_ends(unit: str, title: str, separated: bool) -> bool:
@@ -179,7 +193,12 @@ def _numbers(family: str, text: str) -> tuple[int, ...] | None:
         return tuple(int(part) for part in parts)
     if text in ("上", "中", "下"):
         return ("上中下".index(text) + 1,)
-    if family == "letter" or (family.endswith("special") and len(text.strip()) == 1 and text.strip().isalpha() and text.strip().isascii()):
+    if family == "letter" or (
+        family.endswith("special")
+        and len(text.strip()) == 1
+        and text.strip().isalpha()
+        and text.strip().isascii()
+    ):
         return (ord(text.strip().upper()) - 64,)
     value = number(text.strip().lstrip("之"))
     return None if value is None else (value,)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
+from itertools import pairwise
 
 from ragcli.documents.lines import Lines, is_rule
 
@@ -70,6 +71,6 @@ def _is_furniture(lines: Lines, shape: str, where: list[int], near: set[int]) ->
         return False
     if _ORNAMENT.match(shape) and len({lines.seen[line] for line in where}) == 1:
         return True
-    gaps = [after - before for before, after in zip(where, where[1:], strict=False)]
+    gaps = [after - before for before, after in pairwise(where)]
     regular = len(where) >= 4 and min(gaps) >= 20 and min(gaps) > 0.85 * max(gaps)
     return regular and len({lines.seen[line] for line in where}) <= 2

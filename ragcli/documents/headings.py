@@ -43,9 +43,7 @@ class _Mark:
     entry: str
 
 
-def find_headings(
-    lines: Lines, taken: frozenset[int], rules: Sequence[HeadingRule] = ()
-) -> Found:
+def find_headings(lines: Lines, taken: frozenset[int], rules: Sequence[HeadingRule] = ()) -> Found:
     """Find the headings; `taken` are lines that can't be any: table rows and page furniture."""
     every = [item for item in candidates(lines) if item.line not in taken]
     contents = contents_lines(lines, every)
@@ -60,12 +58,16 @@ def find_headings(
     used = frozenset(item.line for item in (*numbered, *decimals))
     weak, rest = votes.weak(lines, open_ones, used)
     own_numbers = sum(item.line in contents for item in every) * 3 > len(contents)
-    guided = [] if numbered or own_numbers else plain.listed(lines, sorted(contents), lambda n: n not in closed)
+    guided = (
+        [] if numbered or own_numbers else plain.listed(lines, sorted(contents), lambda n: n not in closed)
+    )
     if guided:
         weak, decimals, tops = [], [], []
     marks = [_mark(lines, item) for item in (*numbered, *weak)]
     marks += [_Mark(item.line, item.rank, _entry(lines, item.line)) for item in guided]
-    marks += [_Mark(item.line, 51 if item in tops else item.rank, _entry(lines, item.line)) for item in decimals]
+    marks += [
+        _Mark(item.line, 51 if item in tops else item.rank, _entry(lines, item.line)) for item in decimals
+    ]
     blocked = closed | {item.line for item in marks} | {article.line - 1 for article in articles}
     # Weaker ways come last: they are asked only where no outer headings were found.
     outer = bool(numbered or decimals) or any(item.family not in _INNER for item in weak)
@@ -109,14 +111,19 @@ def _articles(lines: Lines, found: Sequence[Candidate]) -> tuple[list[Article], 
         articles.append(Article(item.line + 1, _BLANKS.sub("", number).rstrip("：:、.．—-·")))
         if not item.title or not glued:
             heads.append(item)
+    if len(articles) == 1 and not heads and not group[0].separated:
+        return [], [], notes  # a sentence that begins with 第X条
     if heads and not glued:
-        articles = [article for article in articles if article.line - 1 in {item.line for item in heads if not item.title}]
+        articles = [
+            article
+            for article in articles
+            if article.line - 1 in {item.line for item in heads if not item.title}
+        ]
     return articles, heads, notes
 
 
 def _unnumbered(lines: Lines, blocked: frozenset[int], numbered: bool, some: bool) -> list[_Mark]:
     """Return the titles without numbers; the weaker ways only where nothing else was found."""
-
     first = _first_line(lines)
 
     def free_below(line: int) -> bool:
@@ -126,7 +133,9 @@ def _unnumbered(lines: Lines, blocked: frozenset[int], numbered: bool, some: boo
     found += plain.spaced_out(lines, free_below)
     if not some and not [item for item in found if item.kind != "word"]:
         width = plain.text_width(lines)
-        found += plain.capitals(lines, free_below) or (plain.centred(lines, free_below, width) if width else [])
+        found += plain.capitals(lines, free_below) or (
+            plain.centred(lines, free_below, width) if width else []
+        )
         if not found:
             found += plain.standing_apart(lines, free_below)
     unique = {item.line: item for item in reversed(found)}
@@ -137,12 +146,18 @@ def _with_titles_below(
     lines: Lines, marks: list[_Mark], numbered: Sequence[Candidate], closed: frozenset[int]
 ) -> tuple[list[_Mark], dict[int, int]]:
     """Join a title on a line of its own to the number above it."""
-    bare = [item.line for item in numbered if not item.title and item.unit not in ARTICLE_UNITS and item.family != "zh_special"]
+    bare = [
+        item.line
+        for item in numbered
+        if not item.title and item.unit not in ARTICLE_UNITS and item.family != "zh_special"
+    ]
     lines_of_marks = {mark.line for mark in marks if mark.rank not in (-1, -2, 26, 27, 28, 86)}
     below = plain.titles_below(lines, bare, lambda line: line not in closed and line not in lines_of_marks)
     titles = set(below.values())
     joined = [
-        _Mark(mark.line, mark.rank, f"{mark.entry} {_entry(lines, below[mark.line])}") if mark.line in below else mark
+        _Mark(mark.line, mark.rank, f"{mark.entry} {_entry(lines, below[mark.line])}")
+        if mark.line in below
+        else mark
         for mark in marks
         if mark.line not in titles
     ]
@@ -166,7 +181,10 @@ def _levels(
     top = ranks[0] if ranks else 20
     if not ranks:
         ranks = [20]
-    level = {rank: n + 1 for n, rank in enumerate(ranks)} | {-1: ranks.index(top) + 1, -2: ranks.index(chapter) + 1}
+    level = {rank: n + 1 for n, rank in enumerate(ranks)} | {
+        -1: ranks.index(top) + 1,
+        -2: ranks.index(chapter) + 1,
+    }
     deepest = max((rule_level for rule_level in own.values()), default=0)
     headings = [Heading(mark.line + 1, level[mark.rank] + deepest, lines.seen[mark.line]) for mark in marks]
     headings += [Heading(line + 1, rule_level, lines.seen[line]) for line, rule_level in own.items()]
@@ -198,7 +216,13 @@ def find_title(lines: Lines, found: Found, taken: frozenset[int]) -> Heading | N
     if line < 0 or line + 1 in {heading.line for heading in found.headings}:
         return None
     text = lines.seen[line]
-    if line in taken or line in found.contents or len(text) > 100 or is_sentence(text) or not any(map(str.isalpha, text)):
+    if (
+        line in taken
+        or line in found.contents
+        or len(text) > 100
+        or is_sentence(text)
+        or not any(map(str.isalpha, text))
+    ):
         return None
     if any(article.line == line + 1 for article in found.articles) or lines.next_seen(line, len(lines)) < 0:
         return None

@@ -11,11 +11,23 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 # Blanks and what can't be seen: byte order marks, zero-width characters, form feeds.
-INVISIBLE = " \t\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202a-\u202f\u205f-\u2064\u3000\ufeff"
-_STRIP = "".join(
-    chr(code)
-    for code in (*range(0x2000, 0x2010), *range(0x2028, 0x2030), *range(0x205F, 0x2065), 0x3000, 0xFEFF, 0x1680)
-) + " \t\v\f\x1c\x1d\x1e\x1f\x85\xa0"
+INVISIBLE = (
+    " \t\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202a-\u202f\u205f-\u2064\u3000\ufeff"
+)
+_STRIP = (
+    "".join(
+        chr(code)
+        for code in (
+            *range(0x2000, 0x2010),
+            *range(0x2028, 0x2030),
+            *range(0x205F, 0x2065),
+            0x3000,
+            0xFEFF,
+            0x1680,
+        )
+    )
+    + " \t\v\f\x1c\x1d\x1e\x1f\x85\xa0"
+)
 _BLANKS = re.compile(r"\s+")
 _RULE = re.compile(r"([-=~*_#+·.—–─━═┄┈―＝－＊～])\1{2,}|(?:[-=*_~] ){2,}[-=*_~]")
 SENTENCE_END = "。！？!?；;…"

@@ -63,7 +63,9 @@ def words_alone(lines: Lines, free: Free, numbered: bool) -> list[Plain]:
         if word not in own and word not in between:
             continue
         apart = lines.blank(line - 1) or is_rule(lines.seen[line - 1])
-        if (word in own and (numbered or apart)) or (apart and lines.blank(line + 1) and len(lines) > line + 1):
+        if (word in own and (numbered or apart)) or (
+            apart and lines.blank(line + 1) and len(lines) > line + 1
+        ):
             found.append(Plain(line, -1 if word in own else -2, "word"))
     return found
 
@@ -88,7 +90,12 @@ def capitals(lines: Lines, free: Free) -> list[Plain]:
     """Return lines in capitals at the margin, where what follows them is set in or after a blank line."""
     found = []
     for line, text in enumerate(lines.seen):
-        if not 3 <= len(text) <= 60 or not text[0].isupper() or not _CAPITALS.fullmatch(text) or not free(line):
+        if (
+            not 3 <= len(text) <= 60
+            or not text[0].isupper()
+            or not _CAPITALS.fullmatch(text)
+            or not free(line)
+        ):
             continue
         following = lines.next_seen(line)
         if following < 0 or not lines.blank(line - 1) or lines.raw[line][:1].isspace():

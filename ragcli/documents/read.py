@@ -13,7 +13,7 @@ from ragcli.documents.decode import Decoded, decode
 from ragcli.documents.furniture import furniture
 from ragcli.documents.headings import Found, find_headings, find_title
 from ragcli.documents.lines import Lines, cut
-from ragcli.documents.tables import Run, find_tables
+from ragcli.documents.tables import find_tables
 from ragcli.errors import SourceUnreadable
 
 
@@ -65,7 +65,9 @@ def _sections(lines: Lines, found: Found) -> list[Section]:
         else:
             borders[line - 1] = (*(entry for _, entry in stack), articles[line].number)
     firsts = sorted(borders)
-    sections = [Section(0, (firsts[0] if firsts else len(lines)) - 1, ())] if not firsts or firsts[0] > 0 else []
+    sections = (
+        [Section(0, (firsts[0] if firsts else len(lines)) - 1, ())] if not firsts or firsts[0] > 0 else []
+    )
     ends = [*firsts[1:], len(lines)] if firsts else []
     for first, after in zip(firsts, ends, strict=True):
         sections.append(Section(first, after - 1, borders[first]))

@@ -25,7 +25,11 @@ def most_tokens(text: str) -> int:
     >>> most_tokens("滤芯  ㎡")
     5
     """
-    plain = text if text.isascii() or unicodedata.is_normalized("NFKC", text) else unicodedata.normalize("NFKC", text)
+    plain = (
+        text
+        if text.isascii() or unicodedata.is_normalized("NFKC", text)
+        else unicodedata.normalize("NFKC", text)
+    )
     return len(_BLANKS.sub(" ", plain))
 
 

@@ -20,7 +20,12 @@ from tomllib import loads
 
 from ragcli.errors import SourceUnreadable, UsageError
 
-_SPECIAL = ((stat.S_ISFIFO, "pipe"), (stat.S_ISSOCK, "socket"), (stat.S_ISCHR, "device"), (stat.S_ISBLK, "device"))
+_SPECIAL = (
+    (stat.S_ISFIFO, "pipe"),
+    (stat.S_ISSOCK, "socket"),
+    (stat.S_ISCHR, "device"),
+    (stat.S_ISBLK, "device"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +158,13 @@ class _Walk:
         command = _commands().get(path.suffix.lower().lstrip("."), "")
         if command:
             stem = shown(path.stem)
-            self.skip(name, "convert_first", path, fails=False, command=command.format(name=shown(path.name), stem=stem))
+            self.skip(
+                name,
+                "convert_first",
+                path,
+                fails=False,
+                command=command.format(name=shown(path.name), stem=stem),
+            )
         else:
             self.skip(name, "other_type", path, fails=False, ending=shown(path.suffix) or "-")
 

@@ -85,7 +85,9 @@ def _bar_style(seen: str) -> Style:
 
 def _gaps(seen: str) -> list[int]:
     """Return where the cells after the first begin, as offsets; blanks after punctuation don't part cells."""
-    return [m.end() for m in _GAP.finditer(seen) if seen[m.start() - 1] not in _PROSE_BREAK or "\t" in m.group()]
+    return [
+        m.end() for m in _GAP.finditer(seen) if seen[m.start() - 1] not in _PROSE_BREAK or "\t" in m.group()
+    ]
 
 
 def _end_of_run(lines: Lines, styles: Sequence[Style], first: int, taken: frozenset[int]) -> int:
@@ -168,7 +170,9 @@ def _tabbed(lines: Lines, first: int, last: int, rows: list[int]) -> Run | None:
 
 
 def _short_cells(lines: Lines, rows: list[int]) -> bool:
-    return all(len(cell) <= 20 and not is_sentence(cell) for line in rows for cell in lines.seen[line].split("\t"))
+    return all(
+        len(cell) <= 20 and not is_sentence(cell) for line in rows for cell in lines.seen[line].split("\t")
+    )
 
 
 def _commas(lines: Lines, first: int, last: int, rows: list[int]) -> Run | None:

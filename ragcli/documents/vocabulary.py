@@ -1,101 +1,148 @@
-"""The names that a file itself uses: models and products, defined terms, headings, table rows and columns."""
+"""The knowledge base's own vocabulary: what its documents name, with the user's aliases.
+
+It is the white list of rewrites and the lexicon of the focus stack. Names are mined a document at a time, so that a
+changed file changes only its own.
+"""
 
 from __future__ import annotations
 
-import re
 import tomllib
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
 
 from ragcli.datatypes import Document, Term, Vocabulary
+from ragcli.documents import names
 from ragcli.documents.normalise import squash
 from ragcli.errors import UsageError
 
-_MODEL = re.compile(r"(?<![A-Za-z0-9-])[A-Z][A-Za-z]{0,4}-?\d{1,4}[A-Za-z]?(?![A-Za-z0-9-])")
-_DEFINED = re.compile(r"以下(?:分别)?简称((?:[“\"「][^”\"」]{1,20}[”\"」][、和及]?)+)")
-_QUOTED = re.compile(r"[“\"「]([^”\"」]{1,20})[”\"」]")
-_NUMBERING = re.compile(r"^(第.{1,6}?[编卷部篇章回节条]|附录\s?\w?|附件\s?\w?|[一二三四五六七八九十]+、|[（(].{1,3}[）)]|\d+(\.\d+)*[.、]?|Appendix\s\w)[\s　:：]*")
-_KIND = re.compile(r"(使用说明书|说明书|用户手册|收费手册|手册|管理办法|规则|规约|通告|报告|问答|指南|User Manual|Manual|Guide)$")
-_CELL = re.compile(r"\s*[|｜]\s*|\t+|[ 　]{2,}")
+_MOST = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """A name of the user's: what it stands for, and what belongs to it."""
+    """A name of the user's: the canonical one, what else it is called, and what it belongs to."""
 
     canonical: str
     aliases: tuple[str, ...] = ()
-    members: tuple[str, ...] = ()
+    is_a: str = ""
+    part_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class AliasTable:
-    """The user's own names."""
+    """The user's names; `ambiguous` maps an alias to the several names that it was given to."""
 
     names: tuple[Alias, ...] = ()
+    ambiguous: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def mine_terms(document: Document) -> tuple[Term, ...]:
-    """Return the names that a document uses, each once a kind."""
-    found: dict[tuple[str, str], Term] = {}
+    """Return the names that a document uses, each once for its kind, in order of appearance of the kinds."""
+    found = chain(
+        names.titles(document),
+        names.models(document),
+        names.defined(document),
+        names.headings(document),
+        names.tables(document),
+        names.parts(document),
+        names.units(document),
+    )
+    return tuple(_merged((term for term in found if squash(term.text)), {}).values())[:_MOST]
 
-    def add(text: str, kind: str) -> None:
-        text = text.strip(" 　【】《》")
-        if 2 <= len(text) <= 24 and not text.isdigit():
-            found.setdefault((text, kind), Term(text, kind))  # type: ignore[arg-type]
 
-    title = document.title.text if document.title else ""
-    for match in _MODEL.findall(title):
-        add(match, "name")
-    add(_KIND.sub("", _NUMBERING.sub("", title)).strip(), "name")
-    for text, times in Counter(_MODEL.findall(document.text)).items():
-        if times >= 3:
-            add(text, "name")
-    for definition in _DEFINED.findall(document.text):
-        for text in _QUOTED.findall(definition):
-            add(text, "defined")
-    for heading in document.headings:
-        add(_NUMBERING.sub("", heading.text), "heading")
-    lines = document.text.split("\n")
-    for table in document.tables:
-        rows = [_cells(line) for line in lines[table.first_line - 1 : table.last_line]]
-        for cell in rows[0]:
-            add(cell, "column")
-        for row in rows[table.header_lines :]:
-            if row:
-                add(row[0], "row")
-    return tuple(found.values())
+def _merged(terms: Any, into: dict[tuple[str, str], Term]) -> dict[tuple[str, str], Term]:
+    for term in terms:
+        key = (squash(term.text) or term.text, term.kind)
+        known = into.get(key)
+        if known is None:
+            into[key] = term
+            continue
+        into[key] = replace(
+            known,
+            aliases=_union(
+                known.aliases, tuple(alias for alias in (term.text, *term.aliases) if alias != known.text)
+            ),
+            files=_union(known.files, term.files),
+            members=_union(known.members, term.members),
+        )
+    return into
+
+
+def _union(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
 
 
 def build_vocabulary(per_file: Mapping[str, Sequence[Term]], aliases: AliasTable) -> Vocabulary:
-    """Return the names of all files, each with the files that use it, and the user's aliases."""
+    """Join the names of all files, and put the user's aliases to the names that they belong to."""
     merged: dict[tuple[str, str], Term] = {}
-    for file, terms in per_file.items():
-        for term in terms:
-            key = (squash(term.text), term.kind)
-            known = merged.get(key, replace(term, files=()))
-            spellings = tuple(dict.fromkeys([*known.aliases, *([term.text] if term.text != known.text else [])]))
-            merged[key] = replace(known, files=tuple(dict.fromkeys([*known.files, file])), aliases=spellings)
-    for name in aliases.names:
-        key = (squash(name.canonical), "name")
-        known = merged.get(key, Term(name.canonical, "name"))
-        merged[key] = replace(known, text=name.canonical, aliases=(*known.aliases, *name.aliases), members=name.members)
+    for file, terms in sorted(per_file.items()):
+        _merged((replace(term, files=(file,)) for term in terms), merged)
+    for alias in aliases.names:
+        _add_alias(merged, alias)
     return Vocabulary(tuple(merged.values()))
 
 
+def _add_alias(merged: dict[tuple[str, str], Term], alias: Alias) -> None:
+    """Give a name its aliases; a name that no document holds yet is new, and a class has its things as members."""
+    keys = [key for key in merged if key[0] == squash(alias.canonical)]
+    named = [key for key in keys if key[1] == "name"] or keys
+    if not named:
+        files = tuple(
+            dict.fromkeys(
+                file
+                for term in merged.values()
+                if any(squash(alias.canonical) in squash(text) for text in (term.text, *term.aliases))
+                for file in term.files
+            )
+        )
+        merged[squash(alias.canonical), "name"] = Term(alias.canonical, "name", alias.aliases, files)
+    for key in named:
+        merged[key] = replace(merged[key], aliases=_union(merged[key].aliases, alias.aliases))
+    for owner in (alias.is_a, alias.part_of):
+        if owner:
+            key = (squash(owner), "name")
+            whole = merged.get(key, Term(owner, "name"))
+            merged[key] = replace(whole, members=_union(whole.members, (alias.canonical,)))
+
+
 def read_aliases(toml_text: str) -> AliasTable:
-    """Return the table of an `aliases.toml`."""
+    """Read the user's table of names: [[name]] with canonical, aliases, and optionally is_a and part_of.
+
+    >>> table = read_aliases('[[name]]\\ncanonical = "DH-60"\\naliases = ["大机"]')
+    >>> table.names[0].aliases
+    ('大机',)
+
+    Raises:
+        UsageError: `bad_aliases`, with the entry's number and what is wrong.
+
+    """
     try:
-        raw = tomllib.loads(toml_text)
+        data = tomllib.loads(toml_text)
     except tomllib.TOMLDecodeError as err:
-        raise UsageError("bad_toml", path="aliases.toml", reason=str(err)) from err
-    rows = raw.get("name", [])
-    return AliasTable(
-        tuple(Alias(row["canonical"], tuple(row.get("aliases", ())), tuple(row.get("members", ()))) for row in rows)
-    )
+        raise UsageError("bad_aliases", number=0, reason=str(err)) from err
+    unknown = set(data) - {"name"}
+    if unknown or not isinstance(data.get("name", []), list):
+        raise UsageError("bad_aliases", number=0, reason=", ".join(sorted(unknown)) or "name")
+    entries = tuple(_alias(number, row) for number, row in enumerate(data.get("name", []), 1))
+    owners: dict[str, list[str]] = {}
+    for entry in entries:
+        for alias in dict.fromkeys(map(squash, entry.aliases)):
+            owners.setdefault(alias, []).append(entry.canonical)
+    several = {alias: tuple(dict.fromkeys(names)) for alias, names in owners.items()}
+    spelled = {squash(alias): alias for entry in entries for alias in entry.aliases}
+    return AliasTable(entries, {spelled[key]: who for key, who in several.items() if len(who) > 1})
 
 
-def _cells(line: str) -> list[str]:
-    cells = [cell for cell in _CELL.split(line.strip().strip("|｜")) if cell.strip()]
-    return [] if all(set(cell) <= set("-:+= ") for cell in cells) else cells
+def _alias(number: int, row: Any) -> Alias:
+    if not isinstance(row, dict):
+        raise UsageError("bad_aliases", number=number, reason="canonical, aliases")
+    wrong = set(row) - {"canonical", "aliases", "is_a", "part_of"}
+    texts = [row.get("canonical"), row.get("is_a", ""), row.get("part_of", "")]
+    listed = row.get("aliases", [])
+    if wrong or not all(isinstance(text, str) for text in texts) or not texts[0]:
+        raise UsageError("bad_aliases", number=number, reason=", ".join(sorted(wrong)) or "canonical")
+    if not isinstance(listed, list) or not all(isinstance(alias, str) and alias.strip() for alias in listed):
+        raise UsageError("bad_aliases", number=number, reason="aliases")
+    return Alias(str(texts[0]), tuple(listed), str(texts[1]), str(texts[2]))

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from ragcli.datatypes import Note
 from ragcli.documents.families import ARTICLE_UNITS, Candidate
@@ -119,7 +120,9 @@ def _why_not(lines: Lines, item: Candidate, before: Candidate | None, borders: l
 
 def _same_title(one: Candidate, other: Candidate) -> bool:
     first, second = key(one.title), key(other.title)
-    return first == second or (bool(first and second) and (first.startswith(second) or second.startswith(first)))
+    return first == second or (
+        bool(first and second) and (first.startswith(second) or second.startswith(first))
+    )
 
 
 def _doubt(kind: str, lines: Lines, item: Candidate) -> Note:
@@ -160,9 +163,10 @@ def _best_fit(item: Candidate, fitting: list[Run], borders: Sequence[int]) -> Ru
 def shares(lines: Lines, items: Group, near: frozenset[int] = frozenset()) -> Shares:
     """Measure what a run looks like; `near` are heading lines already taken, which count as a blank line."""
     size = len(items)
-    adjacent = sum(lines.next_seen(a.line) == b.line for a, b in zip(items, items[1:], strict=False))
+    adjacent = sum(lines.next_seen(a.line) == b.line for a, b in pairwise(items))
     spaced = sum(
-        lines.blank(item.line - 1) or is_rule(lines.seen[item.line - 1]) or item.line - 1 in near for item in items
+        lines.blank(item.line - 1) or is_rule(lines.seen[item.line - 1]) or item.line - 1 in near
+        for item in items
     )
     return Shares(
         size,
@@ -179,7 +183,7 @@ def _prose(item: Candidate) -> bool:
 
 
 def _commas(title: str) -> bool:
-    return len(title) > 14 and ("，" in title or "," in title or "、" in title[:-1] and len(title) > 30)
+    return len(title) > 14 and ("，" in title or "," in title or ("、" in title[:-1] and len(title) > 30))
 
 
 def weak(lines: Lines, found: Sequence[Candidate], taken: frozenset[int]) -> tuple[Group, list[Note]]:
@@ -226,7 +230,7 @@ def _passes(lines: Lines, items: Group, taken: frozenset[int]) -> bool:
 
 
 def _single(lines: Lines, item: Candidate, seen: Shares) -> bool:
-    """A lone item is a heading where it stands apart and text follows it."""
+    """Take a lone item for a heading where it stands apart and text follows it."""
     follows = lines.next_seen(item.line, 3)
     return seen.spaced == 1 and len(item.title) <= 20 and follows >= 0 and bool(item.title)
 
@@ -243,7 +247,7 @@ def _dotted(lines: Lines, items: Group, seen: Shares) -> bool:
 
 
 def _bare_numeral(lines: Lines, items: Group, seen: Shares) -> bool:
-    """A numeral alone on its line, or with a title after blank lines."""
+    """Take numerals alone on their lines, or with titles after blank lines."""
     alone = sum(not item.title for item in items)
     if alone == len(items):
         return len(items) >= 3 or seen.spaced >= 0.5
