@@ -17,6 +17,9 @@ from ragcli.dialogue.words import language_of, words_of
 MOST = 6
 _TWIN_SCORE = 0.6
 _LOOK = 6
+_TABLES = 3
+_SHORT_QUESTION = 6
+_CORE = 2
 _NUMBERING = re.compile(
     r"^\s*(?:第\s?[一二三四五六七八九十百\d]+[章节条部分篇]|附[录件]\s?[A-Z一二三四五六七八九十\d]?|[（(]?[一二三四五六七八九十\d]+[)）、.]"
     r"|\d+(?:\.\d+)*|Appendix [A-Z]|Chapter \d+|【)\s*"
@@ -30,8 +33,11 @@ def open_choices(query: str, hits: Sequence[Hit], lexicon: Lexicon) -> tuple[Cho
     """Return the things that a question without a name of its own may be about; empty where it is settled."""
     if not hits or _settled(query, lexicon):
         return ()
-    found = twins(hits, lexicon) or siblings_in(query, hits[0], lexicon) or rows_in(query, hits[0], lexicon)
     named = squash(query, lexicon.fold).text
+    found = twins(hits, lexicon) or siblings_in(query, hits[0], lexicon)
+    for hit in hits[:_TABLES]:
+        found = found or cells_in(query, hit, lexicon)
+    found = found or documents_of(query, hits, lexicon)
     if any(squash(choice.label, lexicon.fold).text in named for choice in found):
         return ()
     return found[:MOST] if len(found) > 1 else ()
@@ -68,15 +74,25 @@ def _documents(files: Sequence[str], lexicon: Lexicon) -> tuple[Choice, ...]:
 
 
 def own_name(file: str, among: Sequence[str], lexicon: Lexicon) -> Entity | None:
-    """Return the shortest name that stands for one file and for none of the others, a sibling's at best."""
+    """Return the shortest title or model that stands for one file and for none of the others."""
     others = set(among) - {file}
     own = [
         place
-        for place, term in enumerate(lexicon.terms)
-        if term.kind == "name" and file in term.files and not others & set(term.files)
+        for place in sorted(lexicon.original)
+        if file in lexicon.terms[place].files and not others & set(lexicon.terms[place].files)
     ]
     own.sort(key=lambda place: (not lexicon.siblings(lexicon.entity(place)), len(lexicon.terms[place].text)))
     return lexicon.entity(own[0]) if own else None
+
+
+def documents_of(query: str, hits: Sequence[Hit], lexicon: Lexicon) -> tuple[Choice, ...]:
+    """Return the documents that each treat of the one thing that a short question names."""
+    words = [word for word in content(query) if len(word) > 1]
+    if not words or len("".join(words)) > _SHORT_QUESTION or language_of(query) == "en":
+        return ()
+    core = max(words, key=len)[:_CORE]
+    files = [hit.stored.file for hit in hits[:_TABLES] if core in hit.stored.chunk.text]
+    return _documents(files, lexicon) if len(set(files)) > 1 else ()
 
 
 def _leaf(hit: Hit) -> str:
@@ -99,7 +115,7 @@ def siblings_in(query: str, hit: Hit, lexicon: Lexicon) -> tuple[Choice, ...]:
     sentences = [part for part in _SENTENCE.split(hit.stored.chunk.text) if part.strip()]
     scored = [(len(asked & _pieces(sentence)), sentence) for sentence in sentences]
     best = max((score for score, _ in scored), default=0)
-    if best < 2:
+    if best < (1 if language_of(query) == "en" else 2):
         return ()
     near = "\n".join(sentence for score, sentence in scored if score >= 0.7 * best)
     named = [mention.entity for mention in mentions(near, lexicon) if mention.entity.kind == "name"]
@@ -118,26 +134,34 @@ def _differ(text: str, family: Sequence[Entity]) -> bool:
     return len(set(numbers)) > 1
 
 
-def rows_in(query: str, hit: Hit, lexicon: Lexicon) -> tuple[Choice, ...]:
-    """Return the rows of a table when the question names a column and no row."""
+def cells_in(query: str, hit: Hit, lexicon: Lexicon) -> tuple[Choice, ...]:
+    """Return the rows of a table when the question names one of its columns and no row, or the reverse.
+
+    Only a table of things counts (rows or columns that the vocabulary knows as names), and no long one.
+    """
     if hit.stored.chunk.kind != "table":
         return ()
     lines = [
         line for line in hit.stored.chunk.text.split("\n") if line.strip() and not _RULE_LINE.match(line)
     ]
     cells = [_CELL.split(line.strip().strip("|").strip()) for line in lines]
-    if not 3 <= len(cells) <= MOST + 1:
+    if not 3 <= len(cells) <= MOST + 2:
         return ()
-    asked = _pieces(query)
-    header, rows = cells[0], [row[0] for row in cells[1:] if row[0]]
-    names_column = any(asked & _pieces(column) for column in header[1:])
-    names_row = any(
-        _pieces(row) & asked or squash(row, lexicon.fold).text in squash(query, lexicon.fold).text
-        for row in rows
-    )
-    if not names_column or names_row or len(set(rows)) != len(rows):
+    columns, rows = cells[0][1:], [row[0] for row in cells[1:] if row[0]]
+    asked, key = _pieces(query), squash(query, lexicon.fold).text
+    named_columns = [cell for cell in columns if asked & _pieces(cell)]
+    named_rows = [cell for cell in rows if asked & _pieces(cell) or squash(cell, lexicon.fold).text in key]
+    if named_columns and not named_rows:
+        return _things(rows, lexicon)
+    return _things(columns, lexicon) if len(named_rows) == 1 and not named_columns else ()
+
+
+def _things(cells: Sequence[str], lexicon: Lexicon) -> tuple[Choice, ...]:
+    """Return the cells as choices where the vocabulary knows most of them as names."""
+    known = [cell for cell in cells if any(m.anchors and m.surface == cell for m in mentions(cell, lexicon))]
+    if len(set(cells)) != len(cells) or len(known) * 2 <= len(cells):
         return ()
-    return tuple(Choice(row, Entity(row, "row")) for row in rows)
+    return tuple(Choice(cell, Entity(cell, "name")) for cell in cells)
 
 
 def _pieces(text: str) -> set[str]:
@@ -145,3 +169,8 @@ def _pieces(text: str) -> set[str]:
         return {word.lower().rstrip("s") for word in content(text)}
     joined = "".join(re.findall(r"[\u4e00-\u9fffA-Za-z0-9]+", " ".join(content(text))))
     return {joined[i : i + 2] for i in range(len(joined) - 1)}
+
+
+def about(choices: Sequence[Choice]) -> str:
+    """Return what a question with these choices is about: a key that says whether it was asked before."""
+    return " / ".join(sorted(choice.label for choice in choices))

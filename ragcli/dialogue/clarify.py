@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 
 from ragcli.datatypes import Hit
-from ragcli.dialogue.choices import open_choices
-from ragcli.dialogue.linking import Lexicon
+from ragcli.dialogue.choices import about, open_choices
+from ragcli.dialogue.gate import near
+from ragcli.dialogue.lexicon import Lexicon
 from ragcli.dialogue.reading import DEFAULTS, Reading, RewriteOptions
-from ragcli.dialogue.state import Choice, DialogueState, Pending
+from ragcli.dialogue.spoken import phrases, which_of
+from ragcli.dialogue.state import Choice, DialogueState, Entity, Pending
 from ragcli.dialogue.words import language_of
 
 
@@ -25,14 +24,6 @@ class Decision:
     choices: tuple[Choice, ...] = ()
     pending: Pending | None = None
     why: str = ""
-
-
-@cache
-def phrases(language: str) -> Mapping[str, str]:
-    """Return the sentences that the dialogue says in a language."""
-    raw = tomllib.loads(files(__package__).joinpath("data/phrases.toml").read_text(encoding="utf-8"))
-    table: Mapping[str, str] = raw[language]
-    return table
 
 
 def decide(
@@ -62,33 +53,26 @@ def _left_open(
     reading: Reading, hits: Sequence[Hit], state: DialogueState, lexicon: Lexicon
 ) -> tuple[Choice, ...]:
     """Return the choices of a question that names nothing, in a conversation that settles nothing."""
-    if reading.verdict.kind != "complete" or any(entity.kind != "topic" for entity in reading.entities):
-        named = [entity for entity in reading.entities if entity.kind != "topic"]
-        if reading.verdict.kind != "complete" or any(len(entity.files) <= 1 for entity in named):
-            return ()
+    if reading.verdict.kind != "complete":
+        return ()
+    if any(
+        entity.kind != "topic" and len(entity.files) == 1 and not _whole(entity, lexicon)
+        for entity in reading.entities
+    ):
+        return ()
     choices = open_choices(reading.query, hits, lexicon)
-    wanted = [choice for choice in choices if choice.label in state.profile.values()]
-    return () if wanted else choices
+    settled = {entity.name for entity in near(state)} | set(state.profile.values())
+    return () if any(choice.entity.name in settled for choice in choices) else choices
 
 
-def about(choices: Sequence[Choice]) -> str:
-    """Return what a question with these choices is about: a key that says whether it was asked before."""
-    return " / ".join(sorted(choice.label for choice in choices))
+def _whole(entity: Entity, lexicon: Lexicon) -> bool:
+    """Say whether an entity stands for a document as a whole and has no siblings: it settles no row of it."""
+    return not lexicon.siblings(entity)
 
 
 def asking(reading: Reading, state: DialogueState, choices: tuple[Choice, ...], why: str) -> Decision:
     """Return the decision to ask back, with the question that waits for the reply."""
     language = language_of(reading.query)
-    say = phrases(language)
-    labels = [choice.label for choice in choices]
-    question = say["which"].format(choices=listed(labels, language)) if choices else say["which_unknown"]
+    question = which_of([choice.label for choice in choices], language)
     pending = Pending(reading.query, reading.standalone, question, choices, about(choices), state.turn + 1)
     return Decision("clarify", question, choices, pending, why)
-
-
-def listed(labels: Sequence[str], language: str) -> str:
-    """Return choices as they are read out: A、B还是C."""
-    say = phrases(language)
-    if len(labels) < 2:
-        return "".join(labels)
-    return say["between"].join(labels[:-1]) + say["last"] + labels[-1]

@@ -176,6 +176,8 @@ def _judge_zh(text: str, state: DialogueState, named: tuple[Mention, ...], lexic
         return GateVerdict(False, ("names a thing and asks nothing of it",), "switch")
     if words.ends("ellipsis_ends", text) and not asking:
         return GateVerdict(False, ("no predicate",), "dependent")
+    if anchors and not asking and len(rest) <= _SHORT:
+        return GateVerdict(False, ("asks nothing",), "dependent")
     if anchors:
         same = words.find("same_measure", text)
         if same and len(rest) < _OWN:

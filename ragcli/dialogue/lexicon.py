@@ -24,6 +24,7 @@ _FEW_FILES = 3
 _BARE = 4  # a name without its brackets must keep so much not to be a common word
 _LONGEST_THING = 10
 _MANY_TITLES = 200
+_MANY_SPOKEN = 5000  # beyond it a vocabulary has a homophone for everything, and nothing is mended
 _SURE = frozenset({"row", "defined"})  # a heading or a column is a thing only where a row says so
 _PROMOTED = frozenset({"row", "heading", "defined", "column"})
 
@@ -44,6 +45,9 @@ class Lexicon:
     longest: int
     files: int
     fold: Fold
+    original: frozenset[int] = frozenset()
+    spoken: tuple[str, ...] = ()
+    characters: frozenset[str] = frozenset()
 
     def entity(self, place: int) -> Entity:
         """Return a term as an entity."""
@@ -86,6 +90,9 @@ def build_lexicon(vocabulary: Vocabulary, fold: Fold) -> Lexicon:
     for family, members in families.items():
         for place in members:
             of[place].append(family)
+    spoken = tuple(dict.fromkeys(run for term in terms for run in _CJK.findall(term.text) if len(run) > 1))
+    if len(spoken) > _MANY_SPOKEN:
+        spoken = ()
     return Lexicon(
         terms=terms,
         surfaces=_frozen(surfaces),
@@ -97,6 +104,11 @@ def build_lexicon(vocabulary: Vocabulary, fold: Fold) -> Lexicon:
         longest=max((len(key) for key in surfaces), default=0),
         files=len({file for term in terms for file in term.files}),
         fold=fold,
+        original=frozenset(p for p, term in enumerate(vocabulary.terms) if term.kind == "name"),
+        spoken=spoken,
+        characters=frozenset(
+            word[i : i + n] for word in spoken for n in range(2, 7) for i in range(len(word) - n + 1)
+        ),
     )
 
 
@@ -145,9 +157,9 @@ def _likeness(term: Term) -> tuple[str, str] | None:
 
 def _short(text: str) -> tuple[str, ...]:
     """Return a thing's name without its class: 南门 of 南门店, where enough is left."""
-    end = words_of("zh").ends("class_ends", text)
-    rest = text.removesuffix(end).strip()
-    return (rest,) if end and (len(rest) > 1 and not rest.isdigit()) else ()
+    ends = [end for end in words_of("zh").lists["class_ends"] if text.endswith(end)]
+    rests = [text.removesuffix(end).strip() for end in ends]
+    return tuple(rest for rest in rests if len(rest) > 1 and not rest.isdigit())
 
 
 def _kin(

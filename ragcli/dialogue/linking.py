@@ -19,8 +19,9 @@ _CODE = re.compile(
 )
 _UNITS = "元块角分天日号月年岁点小时秒周次级层栋幢楼平米米升克度人个杯本册张页条档位期寸瓦伏安兆折倍支台%％℃"
 _BEFORE_NUMBER = re.compile(r"[A-Za-z\d.]$")
-_AFTER_NUMBER = re.compile(rf"^(?:[A-Za-z\d.:/]|\s*[{_UNITS}])")
+_AFTER_NUMBER = re.compile(rf"^(?:[A-Za-z\d:/]|\.\d|\s*[{_UNITS}])")
 _LONGEST_QUOTED = 40
+_LONGEST_PIECE = 8
 _BRACKETED = re.compile(r"\s*[(（][^()（）]*[)）]\s*")
 __all__ = ["ANCHORS", "Lexicon", "Mention", "build_lexicon", "mentions"]
 
@@ -58,7 +59,7 @@ def mentions(text: str, lexicon: Lexicon, near: tuple[Entity, ...] = ()) -> tupl
     found = [
         *_quoted(text, lexicon, near),
         *sorted(things, key=lambda mention: mention.start - mention.end),
-        *_codes(text),
+        *_codes(text, lexicon),
         *_numbers(text, lexicon, near),
         *(mention for mention in known if not mention.anchors),
     ]
@@ -100,13 +101,32 @@ def _titled(text: str, lexicon: Lexicon) -> list[Mention]:
     out: list[Mention] = []
     at = 0
     while at < len(squashed.text):
-        size = next((n for n in range(8, 1, -1) if squashed.text[at : at + n] in lexicon.pieces), 0)
+        most = min(_LONGEST_PIECE, len(squashed.text) - at)
+        size = next((n for n in range(most, 1, -1) if squashed.text[at : at + n] in lexicon.pieces), 0)
         if size:
             piece = squashed.text[at : at + size]
             files = tuple(dict.fromkeys(f for p in lexicon.pieces[piece] for f in lexicon.terms[p].files))
             start, end = squashed.origin[at], squashed.origin[at + size - 1] + 1
             out.append(Mention(start, end, text[start:end], (Entity(text[start:end], "name", files),)))
         at += size or 1
+    return _merged(text, out)
+
+
+def _merged(text: str, found: list[Mention]) -> list[Mention]:
+    """Make one of neighbouring parts of one title: 晨露 and 咖啡机."""
+    out: list[Mention] = []
+    for mention in found:
+        last = out[-1] if out else None
+        if (
+            last
+            and not text[last.end : mention.start].strip()
+            and set(mention.entity.files) & set(last.entity.files)
+        ):
+            files = tuple(file for file in last.entity.files if file in mention.entity.files)
+            surface = text[last.start : mention.end]
+            out[-1] = Mention(last.start, mention.end, surface, (Entity(surface, "name", files),))
+        else:
+            out.append(mention)
     return out
 
 
@@ -145,8 +165,14 @@ def _quoted(text: str, lexicon: Lexicon, near: tuple[Entity, ...]) -> list[Menti
     return out
 
 
-def _codes(text: str) -> list[Mention]:
-    return [Mention(*m.span(), m.group(), (Entity(m.group(), "code"),)) for m in _CODE.finditer(text)]
+def _codes(text: str, lexicon: Lexicon) -> list[Mention]:
+    """Take codes and model numbers as names even where the base doesn't know them: E07, V500-07."""
+    out = []
+    for match in _CODE.finditer(text):
+        places = lexicon.surfaces.get(squash(match.group(), lexicon.fold).text, ())
+        files = tuple(dict.fromkeys(file for place in places for file in lexicon.terms[place].files))
+        out.append(Mention(*match.span(), match.group(), (Entity(match.group(), "code", files),)))
+    return out
 
 
 def _numbers(text: str, lexicon: Lexicon, near: tuple[Entity, ...]) -> list[Mention]:

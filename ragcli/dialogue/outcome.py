@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ragcli.datatypes import Hit
+from ragcli.dialogue.correct import decides
 from ragcli.dialogue.events import TurnDone
 from ragcli.dialogue.linking import Lexicon, mentions
 from ragcli.dialogue.reading import Reading
-from ragcli.dialogue.state import DialogueState, Entity, Pending, Task, Turn
+from ragcli.dialogue.state import DialogueState, Entity, Fact, Pending, Task, Turn
 from ragcli.dialogue.words import language_of, words_of
 
 _ANSWERED = ("answer", "correct")
@@ -50,7 +51,18 @@ def turn_done(
         named_after=taking_over,
         named_beside=beside,
         pending=pending,
+        facts=_facts(state, reading),
     )
+
+
+def _facts(state: DialogueState, reading: Reading) -> tuple[Fact, ...]:
+    """Return what the user settled in this turn, in the user's own words."""
+    kind, said = reading.verdict.kind, reading.query.strip()
+    if kind == "correction":
+        return (Fact("corrected", said, 0),)
+    if kind == "reply" and state.pending:
+        return (Fact("affirmed", f"{state.pending.query} → {said}", 0),)
+    return (Fact("decided", said, 0),) if decides(said) else ()
 
 
 def _task(state: DialogueState, reading: Reading, action: str) -> Task:

@@ -10,7 +10,7 @@ from ragcli.dialogue.words import language_of, words_of
 
 _LONG = 20
 _LONGEST = 40
-_TAIL = re.compile(r"(?:的话)?[呢吗吧啊呀嘛么?？。！!\s]+$")
+_TAIL = re.compile(r"(?:的话)?[呢吗吧啊呀嘛?？。！!\s]+$")
 _EDGE = re.compile(r"^[的,，、\s]+|[,，、\s]+$")
 _CJK_RUN = re.compile(r"[\u4e00-\u9fff]+")
 
@@ -28,6 +28,7 @@ def phrase(text: str, spans: list[tuple[int, int]]) -> str:
     if language_of(text) == "en":
         return " ".join(content(blanked(text, spans)))
     rest = _TAIL.sub("", blanked(text, spans))
+    rest = re.sub(r"(?<=\s)[跟和与或](?=\s)|^[跟和与或]\s", " ", rest)
     return re.sub(r"\s+", " ", _EDGE.sub("", rest)).strip(ENDS)
 
 
@@ -64,11 +65,12 @@ def linked(text: str, named: tuple[Mention, ...]) -> str:
     return "".join([*out, text[at:]])
 
 
-def exchanged(whole: str, part: str) -> str:
+def exchanged(whole: str, part: str, named: tuple[str, ...] = ()) -> str:
     """Put a short part in the place of its counterpart in a whole question; empty where there is none.
 
-    Counterparts are times of one pattern (6 月 for 5 月) and words of one length that share their first or
-    last character (周日 for 周六, 末班 for 首班, 省外 for 省内).
+    Counterparts are times of one pattern (6 月 for 5 月) and words of one length at the edge of a run of
+    content that share their first or last character (周日 for 周六, 末班 for 首班, 省外 for 省内). `named`
+    are entities of the whole, which stay.
     """
     words = words_of(language_of(whole))
     new = words.findall("time_patterns", part)
@@ -77,13 +79,19 @@ def exchanged(whole: str, part: str) -> str:
         return whole[: old[-1].start()] + part + whole[old[-1].end() :]
     if not _CJK_RUN.fullmatch(part) or not 2 <= len(part) <= 4:
         return ""
-    for start in range(len(whole) - len(part) + 1):
-        piece = whole[start : start + len(part)]
-        if _CJK_RUN.fullmatch(piece) and piece != part and _alike(piece, part):
-            return whole[:start] + part + whole[start + len(part) :]
+    plain = whole
+    for name in named:
+        plain = plain.replace(name, " " * len(name))
+    for run in content(plain):
+        for piece in (run[: len(part)], run[-len(part) :]):
+            if _CJK_RUN.fullmatch(piece) and piece != part and _alike(piece, part):
+                at = plain.index(piece)
+                return whole[:at] + part + whole[at + len(part) :]
     return ""
 
 
 def _alike(one: str, other: str) -> bool:
+    if len(one) != len(other):
+        return False
     same = sum(a == b for a, b in zip(one, other, strict=True))
     return same >= len(one) / 2 and (one[0] == other[0] or one[-1] == other[-1])

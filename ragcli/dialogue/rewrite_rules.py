@@ -76,10 +76,10 @@ def rewrite(query: str, state: DialogueState, lexicon: Lexicon, verdict: GateVer
     parts = _parts(_headless(text, words), state, lexicon, words)
     pointing = pointer(parts.text, parts.named)
     if parts.anchors and pointing and pointing.start() < parts.anchors[0].start and state.retrieval.focus:
-        return _carried(parts, resolve(parts.text, state, lexicon, parts.named), state)
+        return _carried(parts, resolve(parts.text, state, lexicon, parts.named), state, lexicon)
     if parts.anchors:
-        return _switched(parts, state)
-    return _carried(parts, resolve(parts.text, state, lexicon, parts.named), state)
+        return _switched(parts, state, lexicon)
+    return _carried(parts, resolve(parts.text, state, lexicon, parts.named), state, lexicon)
 
 
 def _parts(text: str, state: DialogueState, lexicon: Lexicon, words: Words) -> _Parts:
@@ -100,14 +100,14 @@ def _headless(text: str, words: Words) -> str:
     return rest or text
 
 
-def _switched(parts: _Parts, state: DialogueState) -> Ruled:
+def _switched(parts: _Parts, state: DialogueState, lexicon: Lexicon) -> Ruled:
     """Ask the same of another thing: 那 800 呢, or 500 也能这样."""
     entities = parts.entities
     own = content(blanked(parts.text, parts.spans))
     names = " ".join(entity.name for entity in entities)
     carried = _carry(state)
     if not own:
-        swapped = _swapped(state.last, entities)
+        swapped = _swapped(state.last, entities, lexicon)
         return Ruled(_distinct((swapped or names,)), "switch", entities, carried)
     said = phrase(parts.text, parts.spans)
     if len("".join(own)) >= _FRAGMENT or _asks_known(parts, entities):
@@ -115,12 +115,17 @@ def _switched(parts: _Parts, state: DialogueState) -> Ruled:
     return Ruled(_distinct((joined([names, *carried, said]),)), "switch", entities, _grown(carried, said))
 
 
-def _swapped(last: Turn | None, entities: tuple[Entity, ...]) -> str:
-    """Put the new things in the old one's place in the last whole question."""
+def _swapped(last: Turn | None, entities: tuple[Entity, ...], lexicon: Lexicon) -> str:
+    """Put the new things in the old one's place in the last whole question, or before it where none was."""
     if not last:
         return ""
-    old = [one.name for one in last.entities if one.name in last.standalone]
     names = " ".join(entity.name for entity in entities)
+    kin = {other.name for entity in entities for other in (entity, *lexicon.siblings(entity))}
+    old = [
+        one.name
+        for one in last.entities
+        if one.name in last.standalone and (one.name in kin or _apart(one, entities))
+    ]
     if not old:
         return f"{names} {last.standalone}"
     text = last.standalone.replace(old[0], names)
@@ -129,7 +134,14 @@ def _swapped(last: Turn | None, entities: tuple[Entity, ...]) -> str:
     return text
 
 
-def _carried(parts: _Parts, referents: Referents, state: DialogueState) -> Ruled:
+def _apart(old: Entity, entities: tuple[Entity, ...]) -> bool:
+    """Say whether a thing and the new ones are documents of their own, and so take each other's place."""
+    if old.kind == "topic" or not old.files:
+        return old.kind == "quoted"
+    return all(entity.kind == "name" and not set(entity.files) & set(old.files) for entity in entities)
+
+
+def _carried(parts: _Parts, referents: Referents, state: DialogueState, lexicon: Lexicon) -> Ruled:
     """Ask something else of the same thing: 它多久换一次, 保养周期呢, 为什么."""
     text, words = parts.text, parts.words
     names = " ".join(entity.name for entity in referents.entities)
@@ -137,10 +149,10 @@ def _carried(parts: _Parts, referents: Referents, state: DialogueState) -> Ruled
     own = content(blanked(text, [span] if span else []))
     carried = () if _asks_known(parts, referents.entities) else _carry(state)
     if not own and referents.span and state.last:
-        swapped = _swapped(state.last, referents.entities)
+        swapped = _swapped(state.last, referents.entities, lexicon)
         return Ruled(_distinct((swapped,)), referents.how, referents.entities, carried)
     if state.last and len("".join(own)) <= _FRAGMENT and not asks(text):
-        put_in = exchanged(state.last.standalone, "".join(own))
+        put_in = exchanged(state.last.standalone, "".join(own), tuple(e.name for e in state.last.entities))
         if put_in:
             return Ruled((put_in,), "exchange", referents.entities, (put_in,))
     said = phrase(text, [span] if span else [])
@@ -155,7 +167,7 @@ def _carried(parts: _Parts, referents: Referents, state: DialogueState) -> Ruled
 def _asks_known(parts: _Parts, entities: tuple[Entity, ...]) -> bool:
     """Say whether the question names a side of the thing by a term of the thing's own document."""
     files = {file for entity in entities for file in entity.files}
-    if not files:
+    if not files or (parts.words.language == "zh" and not asks(parts.text)):
         return False
     return any(files & set(m.entity.files) for m in parts.named if not m.anchors)
 

@@ -1,7 +1,7 @@
 """The dialogue's corridor: from what was typed to what is to be searched.
 
-gate → pending reply, small talk or complete → rules → model where rules don't settle it → checks.
-The question as typed is never lost: retrieval searches it besides whatever comes out here.
+slips mended → gate → small talk, complete or pending reply → rules → model where rules don't settle it →
+checks. The question as typed is never lost: retrieval searches it besides whatever comes out here.
 """
 
 from __future__ import annotations
@@ -11,13 +11,18 @@ from datetime import date
 from typing import Literal
 
 from ragcli.datatypes import LanguageModel
+from ragcli.dialogue.correct import denied, unclear
 from ragcli.dialogue.gate import GateVerdict, judge, near
-from ragcli.dialogue.linking import Lexicon, mentions
+from ragcli.dialogue.lexicon import Lexicon
+from ragcli.dialogue.linking import mentions
+from ragcli.dialogue.mend import Mend, mend
 from ragcli.dialogue.pending import complete
 from ragcli.dialogue.phrases import phrase, topic_of
 from ragcli.dialogue.reading import DEFAULTS, Candidate, Reading, RewriteOptions, Wishes
-from ragcli.dialogue.rewrite_rules import Ruled, rewrite
+from ragcli.dialogue.rewrite_model import propose
+from ragcli.dialogue.rewrite_rules import rewrite
 from ragcli.dialogue.state import DialogueState, Entity
+from ragcli.dialogue.times import absolute, times_in
 from ragcli.dialogue.wording import Fold, strip_fillers
 from ragcli.dialogue.words import language_of
 
@@ -26,6 +31,7 @@ Mode = Literal["off", "rules", "llm", "hybrid"]
 RUNNING_FILE = 1.15
 NAMED_FILE = 2.0
 RAW_OF_DEPENDENT = 0.4
+_FEW_FILES = 3
 
 
 def understand(
@@ -42,16 +48,17 @@ def understand(
     """Read a question in its conversation."""
     if mode == "off":
         return Reading(query, (query,), "off", "off", GateVerdict(True, ("rewriting is off",), "complete"))
-    verdict = judge(query, state, lexicon)
+    said, mends = mend(query, lexicon) if language_of(query) == "zh" else (query, ())
+    verdict = judge(said, state, lexicon)
     if verdict.complete:
-        return _as_it_stands(query, state, lexicon, verdict)
-    if verdict.kind == "reply" and state.pending:
-        ruled = complete(query, state.pending, lexicon)
+        reading = _as_it_stands(said, state, lexicon, verdict)
     elif verdict.kind == "denial":
-        return _denied(query, state, verdict)
+        reading = denied(said, state, lexicon, verdict)
     else:
-        ruled = rewrite(query, state, lexicon, verdict)
-    return _ruled(query, state, verdict, ruled)
+        reading = _ruled(said, state, lexicon, verdict, today)
+        if model and _wants_model(mode, reading):
+            reading = _asked(reading, state, lexicon, model, mode, options)
+    return _with_mends(reading, query, mends)
 
 
 def _as_it_stands(query: str, state: DialogueState, lexicon: Lexicon, verdict: GateVerdict) -> Reading:
@@ -63,7 +70,6 @@ def _as_it_stands(query: str, state: DialogueState, lexicon: Lexicon, verdict: G
     if not entities and language_of(text) == "en":
         topic = topic_of(text)
         entities = (Entity(topic, "topic"),) if topic else ()
-    files = weights(entities, state if not entities else None)
     return Reading(
         query,
         (query,),
@@ -72,9 +78,15 @@ def _as_it_stands(query: str, state: DialogueState, lexicon: Lexicon, verdict: G
         verdict,
         entities=entities,
         content=(phrase(text, [(m.start, m.end) for m in named if m.anchors]),),
-        wishes=Wishes(files=files),
+        slots=_slots(text),
+        wishes=Wishes(files=weights(entities, state if not entities else None)),
         relation="new" if _moved(entities, state) else "same",
     )
+
+
+def _slots(text: str) -> dict[str, str]:
+    times = times_in(text)
+    return {"time": times[-1]} if times else {}
 
 
 def _moved(entities: tuple[Entity, ...], state: DialogueState) -> bool:
@@ -82,35 +94,67 @@ def _moved(entities: tuple[Entity, ...], state: DialogueState) -> bool:
     return bool(entities) and bool(old) and not old & {entity.name for entity in entities}
 
 
-def _ruled(query: str, state: DialogueState, verdict: GateVerdict, ruled: Ruled) -> Reading:
-    changed = ruled.queries != (query,)
+def _ruled(query: str, state: DialogueState, lexicon: Lexicon, verdict: GateVerdict, today: date) -> Reading:
+    if verdict.kind == "reply" and state.pending:
+        ruled = complete(query, state.pending, lexicon)
+    else:
+        anchor = state.last.standalone if state.last else ""
+        ruled = rewrite(absolute(query, anchor, today), state, lexicon, verdict)
     entities = ruled.entities
-    return Reading(
+    reading = Reading(
         query,
         ruled.queries or (query,),
-        "rules" if changed else "none",
+        "rules" if ruled.queries != (query,) else "none",
         ruled.reason,
         verdict,
         entities=entities,
         content=ruled.content,
+        slots=_slots(query),
         wishes=Wishes(files=weights(entities, state), raw_weight=RAW_OF_DEPENDENT),
         relation="new" if _moved(entities, state) and ruled.relation == "same" else ruled.relation,
         candidates=tuple(Candidate(text, "rules", True, ruled.reason) for text in ruled.queries),
         resolved_by=ruled.reason,
     )
+    return replace(reading, clarify=unclear(query, state, lexicon, reading))
 
 
-def _denied(query: str, state: DialogueState, verdict: GateVerdict) -> Reading:
-    """Go back to the turn before, without the passages that weren't meant."""
-    last = state.last
-    if last is None:
-        return Reading(query, (query,), "none", "correction", verdict)
-    reading = Reading(query, (last.standalone,), "rules", "correction", verdict)
+def _wants_model(mode: Mode, reading: Reading) -> bool:
+    """Say whether the model is to be asked: always where the user wants it, else where rules found no thing."""
+    settled = bool(reading.entities) or reading.verdict.kind in ("reply", "return", "correction")
+    return reading.clarify is None and (mode == "llm" or (mode == "hybrid" and not settled))
+
+
+def _asked(
+    reading: Reading,
+    state: DialogueState,
+    lexicon: Lexicon,
+    model: LanguageModel,
+    mode: Mode,
+    options: RewriteOptions,
+) -> Reading:
+    """Add the model's rewrite to the rules' or, where the model was asked for, put it before them."""
+    made = propose(reading.query, state, lexicon, model, options)
+    candidates = (*reading.candidates, Candidate(made.text or made.raw, "llm", bool(made.text), made.why))
+    reading = replace(reading, candidates=candidates, rewriter_tokens=made.tokens)
+    if not made.text:
+        return replace(reading, status="failed")
+    first = (made.text, *reading.queries) if mode == "llm" else (*reading.queries, made.text)
+    return replace(reading, queries=tuple(dict.fromkeys(first)), status="llm")
+
+
+def _with_mends(reading: Reading, query: str, mends: tuple[Mend, ...]) -> Reading:
+    """Show what was mended, and keep what was typed as the raw question."""
+    if not mends:
+        return reading
+    shown = "; ".join(f"{one.said} → {one.meant}" for one in mends)
+    candidate = Candidate(reading.query, "mended", True, shown)
+    status = "rules" if reading.status == "none" else reading.status
     return replace(
         reading,
-        entities=last.entities,
-        content=last.content,
-        wishes=Wishes(rejected=last.hits[:5], raw_weight=0.0),
+        query=query,
+        status=status,
+        reason=f"{reading.reason}; {shown}",
+        candidates=(candidate, *reading.candidates),
     )
 
 
@@ -120,6 +164,6 @@ def weights(entities: tuple[Entity, ...], state: DialogueState | None) -> dict[s
     if state:
         files.update(dict.fromkeys(state.retrieval.files[:1], RUNNING_FILE))
     for entity in entities:
-        if 0 < len(entity.files) <= 3:
+        if 0 < len(entity.files) <= _FEW_FILES:
             files.update(dict.fromkeys(entity.files, NAMED_FILE))
     return files
