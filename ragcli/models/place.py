@@ -24,7 +24,10 @@ def is_path(name: str) -> bool:
 
 
 def find_model(name: str, role: str, registry: Registry, known: Remembered) -> Path:
-    """Return the file or folder of a model, checked for a role (empty: whichever it has); raise ModelUnusable where it is missing or not whole."""
+    """Return the file or folder of a model, checked for a role (empty: whichever it has).
+
+    Raises ModelUnusable where it is missing, not whole, or not meant for the role.
+    """
     entry = registry.find(name)
     if entry:
         return _of_registry(entry, role, known)

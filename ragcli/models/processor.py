@@ -1,7 +1,7 @@
 """What this machine's processor can do, which build of llama.cpp fits it, and whether the present build survives here.
 
-Outside `probe` it is standard library only: the install script uses it before anything is installed. The build names each instruction set:
-a native build also takes AMX, whose first evaluation dies on some virtual machines.
+Outside `probe` it is standard library only: the install script uses it before anything is installed. A build names
+each instruction set: a native one also takes AMX, whose first evaluation dies on some virtual machines.
 """
 
 from __future__ import annotations

@@ -85,6 +85,7 @@ def pull(
     with writer_lock(models_dir / "pull.lock"):
         disk.sweep(models_dir)
         todo = [entry for entry in entries if not _whole(entry, models_dir)]
+        _clear(entries, todo, models_dir)
         for entry in todo:
             if not entry.packaged and from_dir is None and not environ.get(HUB_VARIABLE):
                 raise ModelUnusable(
@@ -221,6 +222,12 @@ def _fill(entry: ModelEntry, item: ModelFile, growing: Path, source: _Source, pr
 
         opened = lambda start: open_remote(source.hub, entry.origin, item.file, start)  # noqa: E731
         join.fetch_whole(item, growing, opened, _DISK, progress)
+
+
+def _clear(entries: Sequence[ModelEntry], todo: Sequence[ModelEntry], models_dir: Path) -> None:
+    """Take away what a run left that was killed after a model was in place."""
+    for item in (item for entry in entries if entry not in todo for item in entry.files):
+        join.forget(join.part_path(models_dir / item.file), _DISK)
 
 
 def _check_space(todo: Sequence[ModelEntry], models_dir: Path) -> None:
