@@ -6,6 +6,7 @@ first candidates are ranked by their words, copies step back, and what lies belo
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 # A model or chapter that the question names and the base never does: what is found is about another one.
 UNKNOWN_NAME = 1.0
+# A file or heading wished for twice as much stands as much higher as if it held all the words besides.
+WISH = 1.0
 
 Fetch = Callable[[Sequence[int]], Sequence[StoredChunk]]
 
@@ -105,7 +108,7 @@ def search(
         score_for(view, vector, candidates, rankings[2 * n : 2 * n + 2], options)
         for n, (view, vector) in enumerate(zip(views, vectors, strict=True))
     ]
-    hits = merge(scored, filters, fold)
+    hits = merge(scored, options, filters, fold)
     texts = {id_of(item): item.text for item in candidates}
     order = copies_last([texts[hit.stored.chunk.chunk_id] for hit in hits])
     listed = monotone([hits[n] for n in order])
@@ -195,15 +198,21 @@ def id_of(candidate: Candidate) -> int:
     return candidate.stored.chunk.chunk_id
 
 
-def merge(scored: Sequence[Sequence[Hit]], filters: Filters, fold: Fold) -> list[Hit]:
-    """Return each candidate once, with its best query's score, in order of rank."""
-    best = [max(versions, key=lambda hit: hit.scores["rank"]) for versions in zip(*scored, strict=True)]
-    weighed = []
-    for hit in best:
-        weight = factor(hit.stored, filters, fold)
-        rank = hit.scores["rank"] * weight
-        weighed.append(replace(hit, score=min(1.0, hit.score * weight), scores={**hit.scores, "rank": rank}))
-    return sorted(weighed, key=lambda hit: -hit.scores["rank"])
+def merge(scored: Sequence[Sequence[Hit]], options: SearchOptions, filters: Filters, fold: Fold) -> list[Hit]:
+    """Return each candidate once, with its best query's score, in order of rank.
+
+    What the dialogue wishes moves a passage up or down the list; how well it answers stays what it is.
+    """
+    shares = [options.first_query_weight if n == 0 and len(scored) > 1 else 1.0 for n in range(len(scored))]
+    merged = []
+    for versions in zip(*scored, strict=True):
+        best, share = max(
+            zip(versions, shares, strict=True), key=lambda pair: pair[0].scores["rank"] * pair[1]
+        )
+        wished = WISH * math.log2(factor(best.stored, filters, fold))
+        scores = {**best.scores, "rank": best.scores["rank"] * share + wished, "wished": wished}
+        merged.append(replace(best, scores=scores))
+    return sorted(merged, key=lambda hit: -hit.scores["rank"])
 
 
 def monotone(hits: Sequence[Hit]) -> list[Hit]:
