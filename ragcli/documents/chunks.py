@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import sub
 
 from ragcli.datatypes import Chunk, ChunkKind, SplitOptions, chunk_id_of
 from ragcli.documents.lines import Lines
 from ragcli.documents.sentences import pieces, sentence_ends
-from ragcli.documents.sizes import Budget, budget
+from ragcli.documents.sizes import Budget, budget, growth
 from ragcli.documents.tables import Run
 
 _INTRODUCES = re.compile(r"[:：]$|下表|如下|见表|表\s*\d|上表|[Tt]able|following|below", re.ASCII)
@@ -52,7 +52,7 @@ def split(
     """Cut every section into chunks, in the order of the text."""
     firsts = [table.first for table in tables]
     marks = sorted(furniture)
-    times: Counter[tuple[tuple[str, ...], str]] = Counter()
+    times: dict[tuple[tuple[str, ...], str], int] = {}
     chunks: list[Chunk] = []
     limits: dict[tuple[str, ...], Budget] = {}
     for section in sections:
@@ -69,15 +69,15 @@ def _chunk(
     path: tuple[str, ...],
     span: Span,
     furniture: list[int],
-    times: Counter[tuple[tuple[str, ...], str]],
+    times: dict[tuple[tuple[str, ...], str], int],
     file: str,
 ) -> Chunk:
     body = lines.text[span.start : span.end]
-    line_start = bisect_right(lines.starts, span.start, 0, len(lines))
-    line_end = bisect_right(lines.starts, span.end - 1, 0, len(lines))
+    line_start = min(bisect_right(lines.starts, span.start), len(lines.raw))
+    line_end = min(bisect_right(lines.starts, span.end - 1), len(lines.raw))
     text = span.header + body
-    occurrence = times[path, text]
-    times[path, text] += 1
+    occurrence = times.get((path, text), 0)
+    times[path, text] = occurrence + 1
     embed = None
     if furniture and (
         inside := furniture[bisect_left(furniture, line_start - 1) : bisect_left(furniture, line_end)]
@@ -144,62 +144,69 @@ def _text_spans(lines: Lines, start: int, end: int, limit: Budget) -> Iterator[S
     """Pack lines, and sentences of long ones, up to the limit; each further span goes back a little."""
     if start >= end:
         return
-    most = limit.chars
-    units = list(_units(lines, start, end, max(40, most - limit.options.overlap_chars)))
-    first = 0
-    begin = start
-    while first < len(units):
-        last = _fill(lines.text, units, first, begin, most, limit)
-        stop = units[last][1]
+    text, most = lines.text, limit.chars
+    cuts = _cuts(lines, start, end, max(40, most - limit.options.overlap_chars))
+    grows = growth(text, start, end)
+
+    def fits(first: int, stop: int) -> bool:
+        size = stop - first + (bisect_left(grows, stop) - bisect_left(grows, first) if grows else 0)
+        return size <= limit.tokens or limit.fits(text[first:stop])
+
+    begin, done = start, 0
+    while True:
+        at = max(done, bisect_right(cuts, begin + _goal(end - begin, most, limit)) - 1)
+        while at > done and not fits(begin, cuts[at]):
+            at -= 1
+        stop = cuts[at]
         yield Span(begin, stop)
-        first = last + 1
-        begin = stop if first >= len(units) else _step_back(lines.text, units, first, begin, stop, limit)
+        done = at + 1
+        if done >= len(cuts):
+            return
+        begin = _step_back(text, begin, stop, cuts[done], limit)
+        if begin < stop and not fits(begin, cuts[done]):
+            begin = stop
 
 
-def _units(lines: Lines, start: int, end: int, most: int) -> Iterator[tuple[int, int]]:
-    """Yield the lines of a range with the blank ones after each, cut at sentences where one is too long."""
-    line = bisect_right(lines.starts, start, 0, len(lines)) - 1
+def _goal(rest: int, most: int, limit: Budget) -> int:
+    """Return how long the next span should be; a rest of a little over one span is halved."""
+    if rest <= most or rest > 1.7 * most:
+        return most
+    return min(most, max(limit.options.min_chars, rest * 11 // 20))
+
+
+def _cuts(lines: Lines, start: int, end: int, most: int) -> list[int]:
+    """Return where a range may be cut: after lines and the blank ones below, in lines that are too long at sentences."""
+    first = bisect_right(lines.starts, start, 0, len(lines)) - 1
+    last = bisect_left(lines.starts, end, 0, len(lines) + 1)
+    below = [*lines.seen[first + 1 : last], "end"]
+    ends = [stop for stop, seen in zip(lines.starts[first + 1 : last + 1], below, strict=False) if seen]
+    ends[-1] = end
+    if end - start <= most:
+        return ends
+    cuts: list[int] = []
     at = start
-    while at < end:
-        last = _after_blanks(lines, line)
-        stop = min(end, lines.starts[last + 1])
-        if stop - at <= most:
-            yield at, stop
+    for stop in ends:
+        if stop - at > most:
+            ends_inside = [at, *sentence_ends(lines.text, at, stop), stop]
+            if max(map(sub, ends_inside[1:], ends_inside)) <= most:
+                cuts += ends_inside[1:]
+            else:
+                cuts += [cut for _, cut in pieces(lines.text, at, stop, most)]
         else:
-            yield from pieces(lines.text, at, stop, most)
-        at, line = stop, last + 1
+            cuts.append(stop)
+        at = stop
+    return cuts
 
 
-def _fill(text: str, units: list[tuple[int, int]], first: int, begin: int, most: int, limit: Budget) -> int:
-    """Return the last unit that fits into a span from `begin`; a rest of a little over one span is halved."""
-    rest = units[-1][1] - begin
-    goal = most if rest <= most or rest > 1.7 * most else max(limit.options.min_chars, rest * 11 // 20)
-    goal = min(goal, most)
-    last = first
-    while last + 1 < len(units) and units[last + 1][1] - begin <= goal:
-        last += 1
-    while last > first and not limit.fits(text[begin : units[last][1]]):
-        last -= 1
-    return last
-
-
-def _step_back(
-    text: str, units: list[tuple[int, int]], first: int, begin: int, stop: int, limit: Budget
-) -> int:
+def _step_back(text: str, begin: int, stop: int, upto: int, limit: Budget) -> int:
     """Return where the next span begins: at a sentence's end 50 to 100 characters back, or at the cut."""
     overlap = limit.options.overlap_chars
-    if overlap <= 0:
+    low = max(begin + 1, stop - overlap * 5 // 4, upto - limit.chars)
+    high = stop - overlap * 5 // 8
+    if overlap <= 0 or low >= high:
         return stop
-    low, high = max(begin + 1, stop - overlap * 5 // 4), stop - overlap * 5 // 8
-    room = limit.chars - (units[first][1] - units[first][0])
-    low = max(low, stop - room)
-    if low >= high:
-        return stop
-    ends = [end for end in sentence_ends(text, low - 1, high + 1) if low <= end <= high]
-    if not ends:
-        return stop
-    back = min(ends, key=lambda end: abs(stop - overlap - end))
-    return back if limit.fits(text[back : units[first][1]]) else stop
+    ends = sentence_ends(text, low - 1, high + 1)
+    return min(ends, key=lambda end: abs(stop - overlap - end)) if ends else stop
 
 
 def _table_spans(lines: Lines, lead: int, table: Run, stop: int, limit: Budget) -> Iterator[Span]:
