@@ -31,25 +31,26 @@ _ASKED = 40
 _LOOKED_AT = 10
 
 
-# Strength by which evidence must stand above what a quarter of unrelated questions find: there the score is 0.5.
-# Over four bases of other kinds, unrelated questions stay below it (98 %) and answerable ones above (98 %).
-MARGIN = 0.5
+# A score of 0.5 lies a little above what all but a twentieth of unrelated questions find. A wide base answers
+# some of those, so that the upper end of chance is never taken to be far above its lower quarter.
+ABOVE = 0.05
+WIDEST = 0.5
 STEEPNESS = 4.0
-# The floor where a base was not measured: between those of a small manual and of a mixed collection.
-USUAL_FLOOR = 1.0
+# The upper end of chance where a base was not measured: between a small manual's and a mixed collection's.
+USUAL_CHANCE = 1.3
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """What one base looks like to a question that it doesn't answer: plain numbers, kept as JSON.
 
-    `mean` is the base's mean vector. `floor` holds, by the language of the question, the strength that a
-    quarter of unrelated questions stay below: a low quantile, since a wide base does answer some of them.
+    `mean` is the base's mean vector; `chance` the upper end of the strength that unrelated questions find,
+    by the language of the question.
     """
 
     mean: tuple[float, ...] = ()
     total: int = 0
-    floor: Mapping[str, float] = field(default_factory=dict)
+    chance: Mapping[str, float] = field(default_factory=dict)
 
     def expected(self, vector: Vectors) -> float:
         """Return the cosine of a query with an average passage of the base."""
@@ -57,8 +58,8 @@ class Calibration:
 
     def probability(self, question: str, found: float) -> float:
         """Return where a strength of evidence lies between chance (towards 0) and certainty (towards 1)."""
-        floor = self.floor.get(language_of(question), USUAL_FLOOR)
-        return 1.0 / (1.0 + math.exp(-STEEPNESS * (found - floor - MARGIN)))
+        chance = self.chance.get(language_of(question), USUAL_CHANCE)
+        return 1.0 / (1.0 + math.exp(-STEEPNESS * (found - chance - ABOVE)))
 
 
 def language_of(question: str) -> str:
@@ -81,13 +82,13 @@ def calibrate(
     bare = Calibration(tuple(float(x) for x in vectors.mean(axis=0)), len(ids))
     if embed_query is None:
         return bare
-    floor = {
-        language: _quarter(
+    chance = {
+        language: _upper_end(
             [best_strength(q, embed_query(q), dense, lexical, fetch, fold, bare) for q in questions]
         )
         for language, questions in unrelated().items()
     }
-    return Calibration(bare.mean, bare.total, floor)
+    return Calibration(bare.mean, bare.total, chance)
 
 
 def unrelated() -> dict[str, list[str]]:
@@ -119,5 +120,6 @@ def best_strength(
     )
 
 
-def _quarter(strengths: Sequence[float]) -> float:
-    return sorted(strengths)[len(strengths) // 4]
+def _upper_end(strengths: Sequence[float]) -> float:
+    ordered = sorted(strengths)
+    return min(ordered[int(len(ordered) * 0.95)], ordered[len(ordered) // 4] + WIDEST)

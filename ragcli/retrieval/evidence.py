@@ -20,7 +20,7 @@ _WIDE_ONLY = re.compile(f"[{WIDE}]+")
 # A model number: letters and digits in one word, or capitals one blank before digits (in 2020 is none).
 _NAME = re.compile(r"(?<![A-Za-z0-9])(?:[A-Za-z]+[-‐‑–_]?|[A-Z]{1,4} )\d[A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*")
 _NAME_TERM = re.compile(r"[a-z]+\d[a-z0-9]*")
-_NUMBER = re.compile(r"\d.*")
+_NUMBER = re.compile(r"\d+")
 # A table's caption and its column names stand in its first lines.
 _HEADER_LINES = 2
 _FAMILY = re.compile(r"[a-z]+")
@@ -46,7 +46,8 @@ class Facts:
     """What a candidate holds of a query; shares are by rarity, from 0 to 1.
 
     `near` is the best share inside one sentence or row; `names` and `numbers` are shares by count (1 where
-    the query has none); `sibling` says that the path names another member of a family that the query names.
+    the query has none); `sibling` says that the path names another member of a family that the query names;
+    `only_named` that the query's name is held, and nothing of what is asked about it.
     """
 
     coverage: float = 0.0
@@ -56,6 +57,7 @@ class Facts:
     names: float = 1.0
     numbers: float = 1.0
     sibling: bool = False
+    only_named: bool = False
 
 
 def view(text: str, fold: Fold, frequency: Callable[[str], int], total: int) -> QueryView:
@@ -63,7 +65,9 @@ def view(text: str, fold: Fold, frequency: Callable[[str], int], total: int) -> 
     counts = {term: frequency(term) for term in query_terms(text, fold)}
     terms = {term: math.log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in counts.items()}
     names = tuple(name for name in names_in(text) if name in terms) + tuple(filter(is_chapter, terms))
-    numbers = tuple(term for term in terms if _NUMBER.fullmatch(term))
+    # 一个月 asks for no number: only what is written in digits is one that must be met.
+    digits = set(re.findall(r"\d+", fold(text)))
+    numbers = tuple(term for term in terms if (match := _NUMBER.match(term)) and match[0] in digits)
     return QueryView(text, terms, names, numbers, tuple(term for term in names if not counts[term]))
 
 
@@ -137,6 +141,7 @@ def facts(query: QueryView, candidate: Candidate) -> Facts:
         names=_part(query.names, everywhere),
         numbers=_part(query.numbers, everywhere),
         sibling=_is_sibling(query.names, candidate, everywhere),
+        only_named=bool(query.names) and all(_inside_name(term, query.names) for term in everywhere),
     )
 
 
@@ -176,6 +181,10 @@ def _share(terms: Mapping[str, float], held: set[str] | frozenset[str]) -> float
 
 def _part(wanted: Sequence[str], held: set[str]) -> float:
     return sum(term in held for term in wanted) / len(wanted) if wanted else 1.0
+
+
+def _inside_name(term: str, names: Sequence[str]) -> bool:
+    return any(term in name or name in term for name in names)
 
 
 def _is_sibling(names: Sequence[str], candidate: Candidate, held: set[str]) -> bool:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # A model or chapter that the question names and the base never does: what is found is about another one.
 UNKNOWN_NAME = 1.0
+# A passage that holds the name and nothing of what is asked about it owes its likeness to the name.
+ONLY_NAMED = 0.5
 # A file or heading wished for twice as much stands as much higher as if it held all the words besides.
 WISH = 1.0
 
@@ -172,7 +174,8 @@ def score_for(
     hits = []
     for item, rank in zip(examined, ranks, strict=True):
         found = item.found
-        evidence = strength(found, item.deviation, options.weights) - UNKNOWN_NAME * bool(query.unknown)
+        evidence = strength(found, item.deviation, options.weights)
+        evidence -= UNKNOWN_NAME * bool(query.unknown) + ONLY_NAMED * found.only_named
         scores = {
             "dense": item.deviation + base,
             "lexical": words.get(id_of(item), 0.0),
