@@ -51,7 +51,7 @@ def _below(lines: Lines, title: int, by_line: Mapping[int, Candidate]) -> list[i
     block: list[int] = []
     first_key, first_number = "", None
     line = title
-    while (line := lines.next_seen(line, 6)) >= 0 and len(block) < 5000:
+    while (line := lines.next_seen(line, 6)) >= 0 and len(block) < 100_000:
         text = lines.seen[line]
         if is_rule(text):
             break

@@ -6,7 +6,6 @@ They stay in the text and in its chunks; they are left out of what is embedded, 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import defaultdict
 from itertools import pairwise
 
@@ -56,7 +55,7 @@ def _alone(lines: Lines, line: int) -> bool:
 
 
 def _shape(text: str) -> str:
-    return _DIGITS.sub("#", _BLANKS.sub(" ", unicodedata.normalize("NFKC", text)))
+    return _DIGITS.sub("#", _BLANKS.sub(" ", text))
 
 
 def _is_furniture(lines: Lines, shape: str, where: list[int], near: set[int]) -> bool:

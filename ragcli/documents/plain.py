@@ -55,9 +55,10 @@ def underlined(lines: Lines, free: Free) -> list[Plain]:
 def words_alone(lines: Lines, free: Free, numbered: bool) -> list[Plain]:
     """Return lines that are nothing but a word that titles a chapter (前言, 注意事项, Overview)."""
     own, between = keywords()["own"], keywords()["between"]
+    firsts = {word[0] for word in (*own, *between)}
     found = []
     for line, text in enumerate(lines.seen):
-        if not 1 <= len(text) <= 40 or not free(line):
+        if not 1 <= len(text) <= 40 or text[0].lower() not in firsts or not free(line):
             continue
         word = key(text.strip("：:")) if len(text) < 25 else ""
         if word not in own and word not in between:
@@ -161,11 +162,13 @@ def centred(lines: Lines, free: Free, width: int) -> list[Plain]:
 
 def listed(lines: Lines, contents: Sequence[int], free: Free) -> list[Plain]:
     """Return the lines that a table of contents without numbers names, of the depth that they have there."""
+    if not contents:
+        return []
     entries = [(entry_key(lines.seen[line]), _depth(lines, line)) for line in contents]
     entries = [(word, depth) for word, depth in entries if len(word) > 1]
     places: defaultdict[str, list[int]] = defaultdict(list)
     wanted = {word for word, _ in entries}
-    for line in range(contents[-1] + 1 if contents else 0, len(lines)):
+    for line in range(contents[-1] + 1, len(lines)):
         text = lines.seen[line]
         if text and len(text) <= 80 and lines.blank(line - 1) and key(text) in wanted and free(line):
             places[key(text)].append(line)
