@@ -47,7 +47,8 @@ class Facts:
 
     `near` is the best share inside one sentence or row; `names` and `numbers` are shares by count (1 where
     the query has none); `sibling` says that the path names another member of a family that the query names;
-    `only_named` that the query's name is held, and nothing of what is asked about it.
+    `only_named` that a model's name is held, and nothing of what is asked about it; `chapter` that the path
+    is of a chapter that the query names by its number.
     """
 
     coverage: float = 0.0
@@ -58,6 +59,7 @@ class Facts:
     numbers: float = 1.0
     sibling: bool = False
     only_named: bool = False
+    chapter: bool = False
 
 
 def view(text: str, fold: Fold, frequency: Callable[[str], int], total: int) -> QueryView:
@@ -141,7 +143,8 @@ def facts(query: QueryView, candidate: Candidate) -> Facts:
         names=_part(query.names, everywhere),
         numbers=_part(query.numbers, everywhere),
         sibling=_is_sibling(query.names, candidate, everywhere),
-        only_named=bool(query.names) and all(_inside_name(term, query.names) for term in everywhere),
+        only_named=_only_named([name for name in query.names if not is_chapter(name)], everywhere),
+        chapter=any(is_chapter(name) and name in candidate.path for name in query.names),
     )
 
 
@@ -183,8 +186,8 @@ def _part(wanted: Sequence[str], held: set[str]) -> float:
     return sum(term in held for term in wanted) / len(wanted) if wanted else 1.0
 
 
-def _inside_name(term: str, names: Sequence[str]) -> bool:
-    return any(term in name or name in term for name in names)
+def _only_named(names: Sequence[str], held: set[str]) -> bool:
+    return bool(names) and all(any(term in name or name in term for name in names) for term in held)
 
 
 def _is_sibling(names: Sequence[str], candidate: Candidate, held: set[str]) -> bool:

@@ -38,6 +38,7 @@ class RankWeights:
     path: float = 0.0
     numbers: float = 0.3
     sibling: float = 0.0
+    chapter: float = 0.5
 
 
 def strength(found: Facts, deviation: float, weights: RankWeights) -> float:
@@ -48,6 +49,7 @@ def strength(found: Facts, deviation: float, weights: RankWeights) -> float:
         + weights.near * found.near
         + weights.path * found.path
         + weights.numbers * found.numbers
+        + weights.chapter * found.chapter
         - weights.sibling * found.sibling
     )
 

@@ -71,3 +71,16 @@ def test_a_folder_without_a_model_is_named(tmp_path):
     with pytest.raises(ModelUnusable) as caught:
         CrossEncoderReranker(tmp_path)
     assert caught.value.fields["path"] == tmp_path
+
+
+def test_ret4_a_chapter_that_is_named_by_its_number_is_told_by_its_path():
+    query = asked("第7章讲了什么")
+    assert facts(query, candidate("更换皮带", path=("第七章 台钻",))).chapter
+    assert not facts(query, candidate("见第七章", path=("第十七章 收尾",))).chapter
+
+
+def test_ret1_a_passage_that_holds_the_name_alone_is_told():
+    query = asked("KD-310的额定功率")
+    assert facts(query, candidate("皮带长 800 毫米", title="KD-310 手册")).only_named
+    assert not facts(query, candidate("额定功率 800 瓦", title="KD-310 手册")).only_named
+    assert not facts(asked("皮带多长"), candidate("灯")).only_named
