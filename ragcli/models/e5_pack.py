@@ -147,8 +147,19 @@ def _parse(reader: _Reader, data: Any) -> Pack:
         raise BadPack(f"version {version}, known is 1")
     shape = _shape(reader)
     tokens = _tokens(reader, shape.rows)
-    tensors = _tensors(reader, shape)
-    return Pack(data, shape, tokens, tensors)
+    pack = Pack(data, shape, tokens, _tensors(reader, shape))
+    _check_numbers(pack)
+    return pack
+
+
+def _check_numbers(pack: Pack) -> None:
+    """Raise where a number or a block's scale is no finite number: one would spoil every vector."""
+    import numpy as np
+
+    for name, tensor in pack.tensors.items():
+        numbers = pack.blocks(name)[:, :2].copy().view("<f2") if tensor.quantised else pack.floats(name)
+        if not np.isfinite(numbers).all():
+            raise BadPack(f"tensor {name!r} holds what is no number")
 
 
 def _shape(reader: _Reader) -> Shape:

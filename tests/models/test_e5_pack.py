@@ -42,7 +42,7 @@ def test_a_cut_pack_is_named_corrupt(share):
 
 
 @given(st.integers(0, len(WHOLE) - 1), st.binary(min_size=1, max_size=8))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_wrong_bytes_are_an_error_of_ours_or_harmless(place, patch):
     data = bytearray(WHOLE)
     data[place : place + len(patch)] = patch

