@@ -48,7 +48,7 @@ def unclear(query: str, state: DialogueState, lexicon: Lexicon, reading: Reading
     last = state.last
     if last is None or len(last.entities) < 2 or reading.verdict.kind != "dependent":
         return None
-    if reading.resolved_by not in ("focus", "topic") or len(reading.entities) != 1:
+    if reading.resolved_by not in ("focus", "topic"):
         return None
     named = mentions(query, lexicon, near(state))
     pointing = pointer(query, named)

@@ -20,6 +20,7 @@ Kind = Literal[
 ]
 _SHORT = 5
 _OWN = 5
+_UNKNOWN = 7
 _HOME = 5
 _FEW = 1
 _REPLY = 16
@@ -232,7 +233,7 @@ def _by_form(text: str, rest: str) -> GateVerdict:
         why = "no subject"
     elif (lead or kind) and brief:
         why = f"goes on: {lead}" if lead or not kind else f"says only the kind: {kind.group()}"
-    elif len(rest) <= _SHORT:
+    elif len(rest) <= (_SHORT if _HOW.match(text) else _UNKNOWN):
         why = "too short to stand alone"
     if why:
         return GateVerdict(False, (why,), "dependent")

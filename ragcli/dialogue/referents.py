@@ -51,8 +51,35 @@ def resolve(text: str, state: DialogueState, lexicon: Lexicon, named: tuple[Ment
         other = _other(state, lexicon)
         if other:
             return Referents((other,), match.span(), "other")
-    best = _person(text, state) or fitting(state, named)
-    return Referents((best,), None, "focus") if best else Referents()
+    person = _person(text, state)
+    several = _several(state, lexicon)
+    if several and not person and not words.find("pronouns", text):
+        return Referents(several, None, "several")
+    best = person or fitting(state, named)
+    return Referents(_with_companions(best, state, lexicon), None, "focus") if best else Referents()
+
+
+def _several(state: DialogueState, lexicon: Lexicon) -> tuple[Entity, ...]:
+    """Return the siblings that the last turn was about together: what follows is asked of each."""
+    last = state.last
+    if last is None or len(last.entities) < 2:
+        return ()
+    kin = {other.name for other in lexicon.siblings(last.entities[0])}
+    return last.entities if all(entity.name in kin for entity in last.entities[1:]) else ()
+
+
+def _with_companions(best: Entity, state: DialogueState, lexicon: Lexicon) -> tuple[Entity, ...]:
+    """Return a thing with what was named together with it in one document: the house and its shop."""
+    focus = {focus.entity.name: focus for focus in state.retrieval.focus}
+    turn = focus[best.name].turn if best.name in focus else 0
+    kin = {other.name for other in lexicon.siblings(best)}
+    beside = [
+        one.entity
+        for one in state.retrieval.focus
+        if one.turn == turn and one.by == "user" and one.entity.name not in kin and one.entity != best
+        and set(one.entity.files) & set(best.files)
+    ]  # fmt: skip
+    return (best, *beside[:1])
 
 
 def _in_reach(order: tuple[Entity, ...], place: int) -> bool:

@@ -34,6 +34,8 @@ _DROPPED = frozenset(
     )
 )
 _FRAGMENT = 6
+_OWN = 5
+_SEVERAL = frozenset({"both", "compare", "which", "several"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +156,16 @@ def _carried(parts: _Parts, referents: Referents, state: DialogueState, lexicon:
     if state.last and len("".join(own)) <= _FRAGMENT and not asks(text):
         put_in = exchanged(state.last.standalone, "".join(own), tuple(e.name for e in state.last.entities))
         if put_in:
-            return Ruled((put_in,), "exchange", referents.entities, (put_in,))
+            named = mentions(put_in, lexicon, near(state))
+            said = phrase(put_in, [(mention.start, mention.end) for mention in named if mention.anchors])
+            return Ruled((put_in,), "exchange", referents.entities, _grown(carried[:1], said))
     said = phrase(text, [span] if span else [])
+    if len(referents.entities) > 1 and referents.how in _SEVERAL:
+        return _for_each(referents, carried, own, said)
     topical = joined([names, *carried, said])
     resolved = _point(text, names, span, words) if names else ""
     queries: tuple[str, ...] = (topical if carried else resolved or topical,)
-    if words.language == "en" and resolved:
+    if resolved and (words.language == "en" or len("".join(own)) >= _OWN):
         queries = (resolved, topical)
     return Ruled(_distinct(queries), referents.how or "topic", referents.entities, _grown(carried, said))
 
@@ -170,6 +176,13 @@ def _asks_known(parts: _Parts, entities: tuple[Entity, ...]) -> bool:
     if not files or (parts.words.language == "zh" and not asks(parts.text)):
         return False
     return any(files & set(m.entity.files) for m in parts.named if not m.anchors)
+
+
+def _for_each(referents: Referents, carried: tuple[str, ...], own: tuple[str, ...], said: str) -> Ruled:
+    """Ask of each thing on its own: a passage about one rarely tells of the other."""
+    before = () if len("".join(own)) > 1 else carried
+    queries = tuple(joined([entity.name, *before, said]) for entity in referents.entities)
+    return Ruled(_distinct(queries), referents.how, referents.entities, _grown(carried[:1], said))
 
 
 def _pointing(text: str, words: Words) -> tuple[int, int] | None:
