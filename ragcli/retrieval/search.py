@@ -55,10 +55,15 @@ class Lexical(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How far to look and what counts; the defaults are what the measurements in docs/retrieval.md chose."""
+    """How far to look and what counts; the defaults are what the measurements in docs/retrieval.md chose.
+
+    The best hit must reach `threshold`; further hits are listed down to `tail` times it, because the score
+    tells whether the base holds an answer better than which of two passages it is.
+    """
 
     k: int = 10
     threshold: float = 0.5
+    tail: float = 0.5
     depth: int = 100
     candidates: int = 30
     constant: float = 20.0
@@ -114,7 +119,7 @@ def search(
     texts = {id_of(item): item.text for item in candidates}
     order = copies_last([texts[hit.stored.chunk.chunk_id] for hit in hits])
     listed = monotone([hits[n] for n in order])
-    above = [hit for hit in listed if hit.score >= options.threshold]
+    above = above_threshold(listed, options)
     timings = {"first_stage": searched - started, "fetch": fetched - searched, "rank": clock() - fetched}
     return SearchResult(tuple(above[: options.k]), tuple(dropped), tuple(listed[len(above) :]), timings)
 
@@ -216,6 +221,13 @@ def merge(scored: Sequence[Sequence[Hit]], options: SearchOptions, filters: Filt
         scores = {**best.scores, "rank": best.scores["rank"] * share + wished, "wished": wished}
         merged.append(replace(best, scores=scores))
     return sorted(merged, key=lambda hit: -hit.scores["rank"])
+
+
+def above_threshold(hits: Sequence[Hit], options: SearchOptions) -> list[Hit]:
+    """Return the hits that bear on the query: none if the best one doesn't, else those not far below it."""
+    if not hits or hits[0].score < options.threshold:
+        return []
+    return [hit for hit in hits if hit.score >= options.threshold * options.tail]
 
 
 def monotone(hits: Sequence[Hit]) -> list[Hit]:
