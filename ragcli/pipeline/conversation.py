@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ragcli.datatypes import Json
+from ragcli.dialogue.compress import compress
 from ragcli.dialogue.history import replay
 from ragcli.dialogue.reading import Reading
 from ragcli.dialogue.snapshot import from_json, to_json
@@ -19,6 +20,8 @@ from ragcli.pipeline.turn import TurnResult, take_turn
 from ragcli.storage.sessions import SavedTurn, Sessions
 
 _LONGEST_NAME = 100
+# Tokens of the prompt that earlier turns may take before they are summarised.
+_HISTORY = 1200
 
 
 def new_name() -> str:
@@ -72,11 +75,11 @@ class Conversation:
         return saved.record
 
     def _keep(self, result: TurnResult, query: str, at: float) -> None:
-        turn = SavedTurn(
-            self.name, result.state.turn, at, query, result.record, result.trace, to_json(result.state)
-        )
+        # After the answer, so that nobody waits for it; a character is never less than a token here.
+        state = compress(result.state, _HISTORY, len).state
+        turn = SavedTurn(self.name, state.turn, at, query, result.record, result.trace, to_json(state))
         self.sessions.save_turn(turn)
-        self.state = result.state
+        self.state = state
 
 
 def open_conversation(engine: Engine, sessions: Sessions, name: str) -> Conversation:

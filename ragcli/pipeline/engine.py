@@ -47,6 +47,7 @@ class Engine:
         """Return the generator with the fixed part of its prompt already read."""
         model = self.models.generator
         if language not in self._fixed:
-            restore_fixed(model, fixed_messages(language), self.searcher.base.folder / "data" / "states")
+            fixed = fixed_messages(language, model.context_tokens)
+            restore_fixed(model, fixed, self.searcher.base.folder / "data" / "states")
             self._fixed.add(language)
         return model

@@ -88,6 +88,7 @@ class Reply:
         chosen = passages(question, hits, limits.generation.passage_tokens, model.count_tokens, fold)
         order = sorted(range(len(chosen)), key=lambda n: (chosen[n].file, chosen[n].line_start))
         numbers = {place: n for n, place in enumerate(order, 1)}
+        texts = {hit.stored.chunk.chunk_id: hit.stored.chunk.text for hit in hits}
         return [
             Passage(
                 numbers[place],
@@ -97,6 +98,7 @@ class Reply:
                 item.chunk_ids,
                 item.title,
                 item.header.count("\n") if item.table else 0,
+                tuple(texts[chunk] for chunk in item.chunk_ids),
             )
             for place, item in enumerate(chosen)
         ]

@@ -47,6 +47,7 @@ def take_turn(
     """Read a question in its conversation, search, decide and answer."""
     started = time.perf_counter()
     rules = engine.settings.rewrite
+    limits = RewriteOptions(rules.max_tokens, rules.timeout, clarify_after=engine.settings.clarify.after)
     reading = understand(
         state,
         query,
@@ -55,7 +56,7 @@ def take_turn(
         model=engine.models.rewriter,
         fold=fold,
         today=engine.today,
-        options=RewriteOptions(rules.max_tokens, rules.timeout, clarify_after=engine.settings.clarify.after),
+        options=limits,
     )
     rewritten = time.perf_counter()
     if on_rewrite:
@@ -63,7 +64,7 @@ def take_turn(
     found = _retrieve(engine, state, reading, options)
     retrieved = time.perf_counter()
     decision = (
-        decide(reading, found.hits, state, engine.lexicon)
+        decide(reading, found.hits, state, engine.lexicon, limits)
         if options.rewrite != "off"
         else _plain_decision(found)
     )
