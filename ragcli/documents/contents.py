@@ -120,15 +120,18 @@ def _repeated(lines: Lines, found: Sequence[Candidate], taken: set[int]) -> set[
     contents: set[int] = set()
     run: list[Candidate] = []
     ends: tuple[Candidate | None, ...] = (*found, None)
+    inside: set[str] = set()
     for candidate in ends:
-        if candidate and run and _adjacent(lines, run[-1].line, candidate.line):
+        word = key(lines.seen[candidate.line]) if candidate else ""
+        if candidate and run and word not in inside and _adjacent(lines, run[-1].line, candidate.line):
             run.append(candidate)
+            inside.add(word)
             continue
         if len(run) >= _SHORTEST and run[0].line not in taken:
             again = sum(last[key(lines.seen[item.line])] > run[-1].line for item in run)
             if again >= 0.6 * len(run):
                 contents.update(item.line for item in run)
-        run = [candidate] if candidate else []
+        run, inside = ([candidate], {word}) if candidate else ([], set())
     return contents
 
 

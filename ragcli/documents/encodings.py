@@ -77,7 +77,7 @@ def _weight_of_symbol(code: int) -> float:
     if 0x2100 <= code < 0x2700 or code in (0xB0, 0xB1, 0xD7, 0xF7):
         return 0.6
     if 0xE000 <= code < 0xF900 or 0x80 <= code < 0xA0:
-        return -0.5
+        return 0.2 if code >= 0xE000 else -0.5
     return -0.1
 
 
@@ -122,8 +122,19 @@ def _wide(data: bytes) -> Reading | None:
     names = ["utf-16-le", "utf-16-be"]
     if len(data) % 4 == 0:
         names += ["utf-32-le", "utf-32-be"]
-    best = max((read_as(data, name) for name in names), key=lambda reading: reading.score)
-    return best if best.score > 0.8 and "\x00" not in best.text else None
+    readings = [reading for name in names if (reading := _strict(data, name))]
+    best = max(readings, key=lambda reading: reading.score, default=None)
+    return best if best and best.score > 0.8 and "\x00" not in best.text else None
+
+
+def _strict(data: bytes, encoding: str) -> Reading | None:
+    """Return a reading as UTF-16 or UTF-32 where all but lone surrogates and an odd end is sound."""
+    width = 2 if encoding.startswith("utf-16") else 4
+    try:
+        data[: len(data) - len(data) % width].decode(encoding, "surrogatepass")
+    except UnicodeDecodeError:
+        return None
+    return read_as(data, encoding)
 
 
 def _guess_damaged(data: bytes) -> Reading:
@@ -146,12 +157,15 @@ def _guess_damaged(data: bytes) -> Reading:
 
 def _foreign(data: bytes) -> Reading | None:
     """Return the reading in another language's code page, where it makes words of the bytes."""
+    latin = sum(65 <= byte <= 90 or 97 <= byte <= 122 for byte in data)
     for name in _FALLBACKS:
         try:
             text = data.decode(name)
         except UnicodeDecodeError:
             continue
         high = [char for char in text if char >= "\x80"]
+        if name != "cp1252" and latin > len(high):
+            continue  # another script stands by itself, accents stand among Latin letters
         wanted = sum(_belongs(char, name) for char in high)
         if wanted >= 0.8 * len(high):
             return Reading(text, name, wanted / len(high))

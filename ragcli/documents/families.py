@@ -176,8 +176,10 @@ def _unit_ends(unit: str, title: str, separated: bool) -> bool:
         return True
     if not separated and title[0] in data()["continued"].get(unit, ""):
         return False
+    if unit not in ARTICLE_UNITS and (title[0] in "，。；" or is_sentence(title)):
+        return False
     if separated and unit not in ARTICLE_UNITS:
-        return not (title[0] in "，。；" or is_sentence(title))
+        return True
     pointing = tuple(data()["pointing"]["zh"])
     return not title.startswith(pointing) if not separated else title[0] not in "，。；、"
 

@@ -133,7 +133,7 @@ def _unnumbered(lines: Lines, blocked: frozenset[int], numbered: bool, some: boo
     found += plain.spaced_out(lines, free_below)
     if not some and not [item for item in found if item.kind != "word"]:
         width = plain.text_width(lines)
-        found += plain.capitals(lines, free_below) or (
+        found += plain.capitals(lines, lambda line: line not in blocked) or (
             plain.centred(lines, free_below, width) if width else []
         )
         if not found:
@@ -151,7 +151,7 @@ def _with_titles_below(
         for item in numbered
         if not item.title and item.unit not in ARTICLE_UNITS and item.family != "zh_special"
     ]
-    lines_of_marks = {mark.line for mark in marks if mark.rank not in (-1, -2, 26, 27, 28, 86)}
+    lines_of_marks = {mark.line for mark in marks if mark.rank not in (-1, -2, 27, 28, 31, 86)}
     below = plain.titles_below(lines, bare, lambda line: line not in closed and line not in lines_of_marks)
     titles = set(below.values())
     joined = [

@@ -103,7 +103,7 @@ def capitals(lines: Lines, free: Free) -> list[Plain]:
             continue
         below = lines.seen[following]
         if lines.indent(following) >= 2 or (len(below) > 40 and not below.isupper()):
-            found.append(Plain(line, 26, "capitals"))
+            found.append(Plain(line, 31, "capitals"))
     return found if len(found) >= _FEW else []
 
 
@@ -156,7 +156,7 @@ def centred(lines: Lines, free: Free, width: int) -> list[Plain]:
         left = lines.indent(line)
         right = width - left - columns(text)
         if left >= 8 and abs(left - right) <= 6 and text[0].isalnum():
-            found.append(Plain(line, 26, "centred"))
+            found.append(Plain(line, 31, "centred"))
     return found if len(found) >= _FEW else []
 
 

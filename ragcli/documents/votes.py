@@ -200,8 +200,12 @@ def weak(lines: Lines, found: Sequence[Candidate], taken: frozenset[int]) -> tup
     for group in sorted(groups.values(), key=lambda group: group[0].rank):
         every = [Run(group)] if group[0].family in _UNNUMBERED else runs(lines, group, borders)
         before = len(kept)
-        for run in every:
-            if _passes(lines, run.items, taken):
+        near = frozenset(borders)
+        rest = [run for run in every if not _passes(lines, run.items, near)]
+        left_out = {id(run) for run in rest}
+        kept += [item for run in every if id(run) not in left_out for item in run.items]
+        for run in rest:
+            if len(kept) > before and _begins_part(lines, run.items, near):
                 kept += run.items
             else:
                 notes += [_doubt("doubt_list", lines, item) for item in run.items[:3]]
@@ -233,6 +237,13 @@ def _single(lines: Lines, item: Candidate, seen: Shares) -> bool:
     """Take a lone item for a heading where it stands apart and text follows it."""
     follows = lines.next_seen(item.line, 3)
     return seen.spaced == 1 and len(item.title) <= 20 and follows >= 0 and bool(item.title)
+
+
+def _begins_part(lines: Lines, items: Group, near: frozenset[int]) -> bool:
+    """Take a lone item right below a heading for one, where others of its group are headings."""
+    item = items[0]
+    short = len(item.title) <= 20 and not is_sentence(item.title)
+    return len(items) == 1 and item.number == 1 and short and bool(item.title) and item.line - 1 in near
 
 
 def _always(lines: Lines, items: Group, seen: Shares) -> bool:
