@@ -115,8 +115,8 @@ def _dots(text: str) -> bool:
 def _repeated(lines: Lines, found: Sequence[Candidate], taken: set[int]) -> set[int]:
     """Return runs of candidates without text between them that come again below, most of them in order."""
     last: dict[str, int] = {}
-    for candidate in found:
-        last[key(lines.seen[candidate.line])] = candidate.line
+    for item in found:
+        last[key(lines.seen[item.line])] = item.line
     contents: set[int] = set()
     run: list[Candidate] = []
     ends: tuple[Candidate | None, ...] = (*found, None)

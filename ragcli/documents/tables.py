@@ -109,17 +109,13 @@ def _end_of_run(lines: Lines, styles: Sequence[Style], first: int, taken: frozen
 
 
 def _continues(lines: Lines, styles: Sequence[Style], line: int, style: Style, taken: frozenset[int]) -> bool:
-    """Say whether a line between rows belongs to them: a comment, a cell that goes on, page furniture."""
-    if line in taken:
-        return False
-    if not lines.seen[line] or line + 1 >= len(styles):
+    """Say whether a line between rows belongs to them: a comment, or a cell that goes on."""
+    if line in taken or not lines.seen[line] or line + 1 >= len(styles):
         return False
     following = styles[line + 1]
     if style == "tab" and lines.seen[line][0] == "#" and following == "tab":
         return True
-    if style in ("tab", "gap") and lines.indent(line) >= 16 and following in (style, ""):
-        return True
-    return False
+    return style in ("tab", "gap") and lines.indent(line) >= 16 and following in (style, "")
 
 
 def _tables_in(lines: Lines, styles: Sequence[Style], first: int, last: int) -> list[Run]:
@@ -155,11 +151,12 @@ def _barred(lines: Lines, styles: Sequence[Style], first: int, last: int, rows: 
 
 
 def _tabbed(lines: Lines, first: int, last: int, rows: list[int]) -> Run | None:
-    """Two rows with three cells, or three with two; a rule under the first row may be among them."""
+    """Take two rows with the same three cells or short two, or three rows of any."""
     cells = [len(re.split(r"\t+", lines.seen[line])) for line in rows]
-    if len(rows) < 2 or (len(rows) < 3 and (min(cells) < 3 or cells[0] != cells[1])):
-        if len(rows) != 2 or cells[0] != cells[1] or not _short_cells(lines, rows):
-            return None
+    if len(rows) < 2:
+        return None
+    if len(rows) == 2 and (cells[0] != cells[1] or (cells[0] < 3 and not _short_cells(lines, rows))):
+        return None
     numbered = sum(bool(re.match(r"[*|]?[\d.]+[*|]?\t", lines.seen[line])) for line in rows)
     if max(cells) == 2 and (numbered == len(rows) or _is_list(lines, rows)):
         return None  # numbers or bullets with a tab behind them are a list

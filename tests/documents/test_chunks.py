@@ -1,6 +1,8 @@
 """Chunks: sizes, borders, overlaps, tokens, page headers."""
+# ruff: noqa: E501  (texts stand here as they are read)
 
 import unicodedata
+from itertools import pairwise
 
 import pytest
 
@@ -30,7 +32,7 @@ def test_lin5_a_run_without_any_border_is_cut_hard() -> None:
 def test_neighbours_overlap_at_a_sentence_and_only_under_one_heading() -> None:
     body = "".join(SENTENCE.format(n=n) + "\n" for n in range(1, 60))
     document = read(f"第一章 甲\n{body}第二章 乙\n{body}")
-    for before, after in zip(document.chunks, document.chunks[1:], strict=False):
+    for before, after in pairwise(document.chunks):
         shared = before.char_end - after.char_start
         assert (shared == 0) if before.heading_path != after.heading_path else (50 <= shared <= 100)
         assert document.text[after.char_start - 1] in "。\n" or shared == 0

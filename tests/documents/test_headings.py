@@ -1,4 +1,5 @@
 """Which lines are headings, of which level, and which only look like one."""
+# ruff: noqa: E501  (texts stand here as they are read)
 
 import pytest
 

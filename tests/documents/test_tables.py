@@ -1,4 +1,7 @@
 """Which runs of lines are tables, that they stay whole, and that long ones are cut between rows alone."""
+# ruff: noqa: E501  (texts stand here as they are read)
+
+from itertools import pairwise
 
 import pytest
 
@@ -96,9 +99,9 @@ def test_tab1_a_long_table_is_cut_between_rows_and_each_piece_has_its_header() -
         assert all(line.count("|") == 5 for line in piece.text.splitlines() if "|" in line)
         assert len(piece.text) <= 1200
     assert [piece.header != "" for piece in pieces] == [False] + [True] * (len(pieces) - 1)
-    assert [
-        later.line_start - before.line_end for before, later in zip(pieces, pieces[1:], strict=False)
-    ] == [1] * (len(pieces) - 1)
+    assert [later.line_start - before.line_end for before, later in pairwise(pieces)] == [1] * (
+        len(pieces) - 1
+    )
     assert pieces[0].text.startswith("下表列出全部代码。")
     assert kept(document) == document.text
 
