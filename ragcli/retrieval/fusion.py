@@ -21,7 +21,7 @@ def reciprocal_rank(rankings: Sequence[Ranking], constant: float) -> dict[int, f
     Cormack, Clarke, Büttcher: Reciprocal Rank Fusion, SIGIR 2009; there the constant is 60.
     """
     sums: dict[int, float] = {}
-    for ranking in rankings:
+    for ranking in (one for one in rankings if one.weight > 0):
         for rank, (chunk, _) in enumerate(ranking.hits, 1):
             sums[chunk] = sums.get(chunk, 0.0) + ranking.weight / (constant + rank)
     return dict(sorted(sums.items(), key=lambda item: -item[1]))

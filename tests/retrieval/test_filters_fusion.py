@@ -55,3 +55,7 @@ def test_weights_decide_between_lists():
 
 def test_no_list_gives_nothing():
     assert reciprocal_rank([], 10) == {}
+
+
+def test_a_list_that_counts_for_nothing_brings_nothing():
+    assert reciprocal_rank([Ranking("a", [(1, 9.0)], 0.0)], 10) == {}
