@@ -20,7 +20,7 @@ def decimal_headings(
     lines: Lines, found: Sequence[Candidate], strong_lines: Sequence[int]
 ) -> tuple[list[Candidate], list[Note]]:
     """Return the headings of the decimal system, chapters with a single number included."""
-    deep = [item for item in found if item.family == "decimal" and not _prose(item.title)]
+    deep = [item for item in found if item.family == "decimal" and _may_be(lines, item)]
     if not deep:
         return [], []
     tops = [item for item in found if item.family in _TOP and item.title and not _prose(item.title)]
@@ -40,6 +40,14 @@ def decimal_headings(
     if len(kept) < 2 and not (kept and lines.blank(kept[0].line - 1)):
         return [], notes
     return kept, notes
+
+
+def _may_be(lines: Lines, item: Candidate) -> bool:
+    """Say whether a number may count a heading: with a title, or alone with a title on the next line."""
+    if item.title:
+        return not _prose(item.title)
+    below = lines.seen[item.line + 1 : item.line + 2]
+    return lines.blank(item.line - 1) and bool(below) and below[0][:1].isalpha() and not is_sentence(below[0])
 
 
 def _prose(title: str) -> bool:

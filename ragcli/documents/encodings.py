@@ -15,6 +15,8 @@ from importlib.resources import files
 from ragcli.documents.normalise import traditional_forms
 
 CLEAN = 0.62  # measured: right readings score above 0.8, wrong ones below 0.5 from about ten characters on
+_SURE = 0.85
+_SAMPLE = 100_000
 _FALLBACKS = ("cp932", "cp1251", "cp1252")
 _ESCAPED = range(0xDC80, 0xDD00)
 
@@ -139,20 +141,38 @@ def _strict(data: bytes, encoding: str) -> Reading | None:
 
 def _guess_damaged(data: bytes) -> Reading:
     """Choose for bytes that aren't UTF-8 throughout."""
-    utf8 = read_as(data, "utf-8")
-    broken = sum(1 for char in utf8.text if ord(char) in _ESCAPED)
-    sound = sum(1 for char in utf8.text if char >= "\x80") - broken
+    if (plain := _strict_gb18030(data)) and plain.score > _SURE:
+        return plain
+    # A sample tells whether UTF-8 is worth a look: reading another encoding as UTF-8 is an error a character.
+    sound, broken = _utf8_share(data[:_SAMPLE])
     chinese = [read_as(data, "gb18030"), read_as(data, "big5hkscs")]
     best = max(chinese, key=lambda reading: reading.score)
-    if sound > broken * 3 and weigh(utf8.text) > min(best.score, 0.5):
-        return utf8
+    if sound > broken * 3:
+        utf8 = read_as(data, "utf-8")
+        if weigh(utf8.text) > min(best.score, 0.5):
+            return utf8
     if len(data) >= 4 and best.score < CLEAN and (wide := _wide(data)):
         return wide
     if best.score >= CLEAN:
         return best
     if sound >= max(1, broken):
-        return utf8
+        return read_as(data, "utf-8")
     return _foreign(data) or best
+
+
+def _strict_gb18030(data: bytes) -> Reading | None:
+    try:
+        text = data.decode("gb18030")
+    except UnicodeDecodeError:
+        return None
+    return Reading(text, "gb18030", weigh(text))
+
+
+def _utf8_share(data: bytes) -> tuple[int, int]:
+    """Return how many characters beyond ASCII are sound in UTF-8, and how many bytes aren't."""
+    text = _lenient(data, "utf-8")
+    broken = sum(1 for char in text if ord(char) in _ESCAPED)
+    return sum(1 for char in text if char >= "\x80") - broken, broken
 
 
 def _foreign(data: bytes) -> Reading | None:

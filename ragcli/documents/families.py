@@ -186,7 +186,7 @@ def _unit_ends(unit: str, title: str, separated: bool) -> bool:
 
 def _numbers(family: str, text: str) -> tuple[int, ...] | None:
     """Return the parts of a heading's number; None where it can't be one."""
-    if not text or family in ("star_tag", "bullet", "tag", "marked"):
+    if not text or family in ("star_tag", "bullet", "tag", "marked", "ruled"):
         return ()
     if family == "decimal":
         parts = re.split(r"[.．]", text)

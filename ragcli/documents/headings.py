@@ -16,6 +16,7 @@ from ragcli.documents.decimals import decimal_headings
 from ragcli.documents.families import ARTICLE_UNITS, Candidate, candidates
 from ragcli.documents.lines import Lines, is_rule, is_sentence
 
+_QUESTION = re.compile(r"(?:问|答|[QA])\s*[:：]")
 _BLANKS = re.compile(r"\s+")
 # A count of these may run inside titles that have no number themselves.
 _INNER = ("zh_bare", "roman", "en_word", "ar_paren", "circled", "letter")
@@ -73,7 +74,7 @@ def find_headings(lines: Lines, taken: frozenset[int], rules: Sequence[HeadingRu
     outer = bool(numbered or decimals) or any(item.family not in _INNER for item in weak)
     if not guided:
         marks += _unnumbered(lines, blocked, bool(numbered), outer)
-    marks, joined = _with_titles_below(lines, marks, [*numbered, *weak], closed)
+    marks, joined = _with_titles_below(lines, marks, [*numbered, *weak, *decimals], closed)
     marks = _without_title_line(lines, marks)
     headings, entries = _levels(lines, marks, rules, joined)
     kept = {heading.line for heading in headings}
@@ -129,7 +130,8 @@ def _unnumbered(lines: Lines, blocked: frozenset[int], numbered: bool, some: boo
     def free_below(line: int) -> bool:
         return line not in blocked and line != first
 
-    found = [*plain.underlined(lines, free_below), *plain.words_alone(lines, free_below, numbered)]
+    anywhere = free_below if not numbered and not some else (lambda line: line not in blocked)
+    found = [*plain.underlined(lines, free_below), *plain.words_alone(lines, anywhere, numbered)]
     found += plain.spaced_out(lines, free_below)
     if not some and not [item for item in found if item.kind != "word"]:
         width = plain.text_width(lines)
@@ -224,6 +226,10 @@ def find_title(lines: Lines, found: Found, taken: frozenset[int]) -> Heading | N
         or not any(map(str.isalpha, text))
     ):
         return None
-    if any(article.line == line + 1 for article in found.articles) or lines.next_seen(line, len(lines)) < 0:
+    if (
+        _QUESTION.match(text)
+        or any(article.line == line + 1 for article in found.articles)
+        or lines.next_seen(line, len(lines)) < 0
+    ):
         return None
     return Heading(line + 1, 0, text)

@@ -74,8 +74,11 @@ _BARS = {
     "star_tag": Bar(2, 0.3, 0.5, 0.3, 0.7),
     "bullet": Bar(3, 0.1, 0.2, 0.4, 0.8, 24),
     "marked": Bar(2, 0.3, 0.5, 0.5, 0.7),
+    "ruled": Bar(2, 0.1, 0.3, 0.3, 0.5, 30),
+    "zh_counted": Bar(2, 0.1, 0.2, 0.34, length=30),
+    "letter_decimal": Bar(2, 0.1, 0.2, 0.34, length=50),
 }
-_UNNUMBERED = ("bracket", "book_mark", "tag", "star_tag", "bullet", "marked")
+_UNNUMBERED = ("ruled", "bracket", "book_mark", "tag", "star_tag", "bullet", "marked")
 
 
 def strong(lines: Lines, found: Sequence[Candidate]) -> tuple[Group, list[Note]]:
@@ -214,7 +217,9 @@ def weak(lines: Lines, found: Sequence[Candidate], taken: frozenset[int]) -> tup
 
 
 def _group_of(lines: Lines, item: Candidate) -> tuple[object, ...]:
-    if item.family in ("tag", "bullet", "bracket", "book_mark", "marked", "star_tag", "question"):
+    if item.family == "marked":
+        return (item.family,)
+    if item.family in (*_UNNUMBERED, "question"):
         return item.group
     return (*item.group, min(lines.indent(item.line) // 2, 6))
 

@@ -122,6 +122,38 @@ def test_outline_of(name: str) -> None:
     assert kept(document) == document.text
 
 
+OUTLINES |= {
+    "a standard's own way": (
+        f"前  言\n{BODY}\n1  范围\n{BODY}\n2  术语\n\n2.1\n噪声\n{BODY}\n2.2\n声级\n{BODY}\n3  要求\n{BODY}\n附  录  A\n{BODY}",
+        ["前  言", "1  范围", "2  术语", "  2.1", "  2.2", "3  要求", "附  录  A"],
+    ),
+    "number signs": (f"# 手册\n\n## 安装\n{BODY}\n## 使用\n\n{BODY}", ["# 手册", "  ## 安装", "  ## 使用"]),
+    "titles between dashes": (
+        f"---- 安装 ----\n{BODY}\n---- 使用 ----\n{BODY}",
+        ["---- 安装 ----", "---- 使用 ----"],
+    ),
+    "an appendix that counts by its letter": (
+        f"1 甲\n1.1 子\n{BODY}2 乙\n2.1 丑\n{BODY}附录 A\nA.1 总则\n{BODY}A.2 细则\n{BODY}",
+        ["1 甲", "  1.1 子", "2 乙", "  2.1 丑", "附录 A", "  A.1 总则", "  A.2 细则"],
+    ),
+    "steps": (
+        f"步骤一 准备\n{BODY}步骤二 安装\n{BODY}步骤三 验收\n{BODY}",
+        ["步骤一 准备", "步骤二 安装", "步骤三 验收"],
+    ),
+    "acts and scenes": (
+        "ACT I\n\nSCENE I. A room.\n\nHe speaks to nobody at all.\n\nSCENE II. A garden.\n\nShe answers.\n\nACT II\n\nSCENE I. A road.\n\nThey go.\n",
+        ["ACT I", "  SCENE I. A room.", "  SCENE II. A garden.", "ACT II", "  SCENE I. A road."],
+    ),
+    "characters spaced out": (
+        f"手册\n\n使 用 方 法\n\n{BODY}\n维 护 保 养\n\n{BODY}",
+        ["使 用 方 法", "维 护 保 养"],
+    ),
+    "a list under a heading, then the next heading": (
+        f"一、步骤\n1. 关机\n2. 断电\n3. 拆盖\n二、注意\n{BODY}",
+        ["一、步骤", "二、注意"],
+    ),
+}
+
 NO_HEADINGS = {
     "sentences about chapters": "第三章所述押金不足的，应当补足。\n第二条规定的期限届满后，按第五条办理。\n第一回叙说缘起，第二回才入正题。\n",
     "units that go on as other words": "第七回合时他丢了一子。\n第三节车厢坐满了。\n第二部分钱没有付。\n第五条件不成立。\n",
