@@ -7,6 +7,7 @@ page is asked only where neither gives a clean reading. Nothing here deals with 
 from __future__ import annotations
 
 import codecs
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +18,10 @@ from ragcli.documents.normalise import traditional_forms
 CLEAN = 0.62  # measured: right readings score above 0.8, wrong ones below 0.5 from about ten characters on
 _SURE = 0.85
 _SAMPLE = 100_000
+_SHORT = 200
+_CONTROL = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
+_BEYOND = re.compile("[\u0800-\U0010ffff]")
+_TWO_CHINESE = re.compile("[\u4e00-\u9fff]{2}")
 _FALLBACKS = ("cp932", "cp1251", "cp1252")
 _ESCAPED = range(0xDC80, 0xDD00)
 
@@ -112,11 +117,24 @@ def guess(data: bytes) -> Reading:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return _guess_damaged(data)
-    if b"~{" in data and data.isascii():
-        hz = read_as(data, "hz")
-        if hz.score > CLEAN:
-            return hz
-    return Reading(text, "utf-8", 1.0)
+    if data.isascii():
+        hz = read_as(data, "hz") if b"~{" in data else None
+        other = hz if hz and hz.score > CLEAN else None
+    else:
+        other = _short_gb18030(data, text)
+    return other or (_CONTROL.search(text) and _wide(data)) or Reading(text, "utf-8", 1.0)
+
+
+def _short_gb18030(data: bytes, text: str) -> Reading | None:
+    """Return the Chinese reading of the few words that are sound as UTF-8 too, where that reads as nothing.
+
+    Two-byte characters of UTF-8 can be Chinese ones of two bytes. Accents stand alone among Latin letters, and
+    other scripts give unusual Chinese characters.
+    """
+    if len(data) > _SHORT or _BEYOND.search(text):
+        return None
+    plain = _strict_gb18030(data)
+    return plain if plain and plain.score > 0.9 and _TWO_CHINESE.search(plain.text) else None
 
 
 def _wide(data: bytes) -> Reading | None:
@@ -141,7 +159,7 @@ def _strict(data: bytes, encoding: str) -> Reading | None:
 
 def _guess_damaged(data: bytes) -> Reading:
     """Choose for bytes that aren't UTF-8 throughout."""
-    if (plain := _strict_gb18030(data)) and plain.score > _SURE:
+    if (plain := _strict_gb18030(data)) and plain.score > _SURE and not _CONTROL.search(plain.text):
         return plain
     # A sample tells whether UTF-8 is worth a look: reading another encoding as UTF-8 is an error a character.
     sound, broken = _utf8_share(data[:_SAMPLE])
@@ -151,7 +169,7 @@ def _guess_damaged(data: bytes) -> Reading:
         utf8 = read_as(data, "utf-8")
         if weigh(utf8.text) > min(best.score, 0.5):
             return utf8
-    if len(data) >= 4 and best.score < CLEAN and (wide := _wide(data)):
+    if len(data) >= 4 and (best.score < CLEAN or _CONTROL.search(best.text)) and (wide := _wide(data)):
         return wide
     if best.score >= CLEAN:
         return best

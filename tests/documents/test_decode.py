@@ -43,6 +43,16 @@ def test_enc2_short_notes_are_chinese_and_no_other_language(text: str) -> None:
     assert decode(text.encode("gb18030")).text == text
 
 
+@pytest.mark.parametrize("text", ["小时", "每页 3", "小学招生"])
+def test_words_that_would_be_sound_as_utf8_too_are_chinese(text: str) -> None:
+    assert decode(text.encode("gb18030")).text == text
+
+
+@pytest.mark.parametrize("text", ["café résumé", "Привет, мир", "Größe: 5 Stück", "λόγος", "naïve"])
+def test_other_scripts_in_utf8_stay_as_they_are(text: str) -> None:
+    assert decode(text.encode()).text == text
+
+
 def test_lin1_all_three_line_ends_give_the_same_text() -> None:
     for end in ("\r\n", "\r", "\n"):
         assert read(TEXT.replace("\n", end).encode()).text == TEXT
