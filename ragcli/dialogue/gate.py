@@ -29,6 +29,7 @@ _DEFINES = re.compile(r"(?:what|who) (?:is|are|was|were) (?:an? )?(?!the )[\w-]+
 _STRONG = re.compile(
     r"多少钱|在哪|哪里|哪儿|什么时候|啥时候|多久|多长时间|谁|为什么|为啥|几点|几号|哪[年天]|是什么|好不好|怎么样"
 )
+_CONTRAST = re.compile(r"不是(?!不)[^,，。?？]{1,16}[,，]\s*(?:而)?是")
 _HOW = re.compile("怎样|怎么|如何|为什么|为何")
 
 
@@ -112,6 +113,9 @@ def _is_reply(text: str, state: DialogueState, lexicon: Lexicon) -> bool:
 def _steering(text: str, words: Words) -> GateVerdict | None:
     low = text.lower()
     denial = words.starts("denials", low)
+    contrast = _CONTRAST.match(text)
+    if contrast:
+        return GateVerdict(False, (f"corrects: {contrast.group()}",), "correction")
     correction = words.starts("corrections", low) or _after_comma(words, low)
     if correction:
         return GateVerdict(False, (f"corrects: {correction}",), "correction")

@@ -17,7 +17,7 @@ from ragcli.dialogue.state import Entity
 from ragcli.dialogue.wording import Fold, squash
 from ragcli.dialogue.words import words_of
 
-_NUMBERED = re.compile(r"^(.*?[^\d.])(\d{2,}|\d+[a-z])$")
+_NUMBERED = re.compile(r"^([a-z]{2,}|.*?[^\d.])(\d{2,}|\d+[a-z]|(?<=[a-z]{2})\d)$")
 _BRACKETED = re.compile(r"\s*[(（][^()（）]*[)）]\s*")
 _CJK = re.compile(r"[\u4e00-\u9fff]+")
 _FEW_FILES = 3
@@ -137,7 +137,7 @@ def _things(terms: tuple[Term, ...]) -> tuple[Term, ...]:
         if len(kin) > 1 and (
             sure or (term.kind == "column" and words_of("zh").ends("class_ends", term.text))
         ):
-            term = replace(term, kind="name", aliases=(*term.aliases, *_short(term.text)), members=())
+            term = replace(term, kind="name", aliases=(*term.aliases, *_short(term.text, kin)), members=())
         out.append(term)
     return tuple(out)
 
@@ -155,10 +155,11 @@ def _likeness(term: Term) -> tuple[str, str] | None:
     return term.kind, text[-1]
 
 
-def _short(text: str) -> tuple[str, ...]:
-    """Return a thing's name without its class: 南门 of 南门店, where enough is left."""
+def _short(text: str, kin: Iterable[str]) -> tuple[str, ...]:
+    """Return a thing's name without its class, or without what its siblings end in too, where enough is left."""
     ends = [end for end in words_of("zh").lists["class_ends"] if text.endswith(end)]
-    rests = [text.removesuffix(end).strip() for end in ends]
+    shared = [text[at:] for at in range(1, len(text)) if sum(one.endswith(text[at:]) for one in kin) > 1]
+    rests = [text.removesuffix(end).strip() for end in dict.fromkeys((*ends, *shared[:1]))]
     return tuple(rest for rest in rests if len(rest) > 1 and not rest.isdigit())
 
 

@@ -20,6 +20,7 @@ _CODE = re.compile(
 _UNITS = "元块角分天日号月年岁点小时秒周次级层栋幢楼平米米升克度人个杯本册张页条档位期寸瓦伏安兆折倍支台%％℃"
 _BEFORE_NUMBER = re.compile(r"[A-Za-z\d.]$")
 _AFTER_NUMBER = re.compile(rf"^(?:[A-Za-z\d:/]|\.\d|\s*[{_UNITS}])")
+_ALONE = re.compile(r"(?:the |那)?\s*\d+\s*(?:的|呢|号|one)?[?？]?")
 _LONGEST_QUOTED = 40
 _LONGEST_PIECE = 8
 _BRACKETED = re.compile(r"\s*[(（][^()（）]*[)）]\s*")
@@ -179,7 +180,8 @@ def _numbers(text: str, lexicon: Lexicon, near: tuple[Entity, ...]) -> list[Ment
     """Read a bare number as a sibling of what was talked about, or as the only name with that number."""
     out = []
     names = {entity.name for entity in near}
-    for match in re.finditer(r"\d{2,}|\d+[A-Za-z](?![A-Za-z])", text):
+    alone = _ALONE.fullmatch(text.strip())
+    for match in re.finditer(r"\d+" if alone else r"\d{2,}|\d+[A-Za-z](?![A-Za-z])", text):
         if _BEFORE_NUMBER.search(text[: match.start()]) or _AFTER_NUMBER.match(text[match.end() :]):
             continue
         places = lexicon.tails.get(lexicon.fold(match.group()), ())

@@ -65,28 +65,46 @@ def linked(text: str, named: tuple[Mention, ...]) -> str:
     return "".join([*out, text[at:]])
 
 
-def exchanged(whole: str, part: str, named: tuple[str, ...] = ()) -> str:
-    """Put a short part in the place of its counterpart in a whole question; empty where there is none.
+def counterpart(whole: str, part: str, named: tuple[str, ...] = ()) -> str:
+    """Return what a short part takes the place of in a whole question; empty where nothing answers to it.
 
-    Counterparts are times of one pattern (6 月 for 5 月) and words of one length at the edge of a run of
-    content that share their first or last character (周日 for 周六, 末班 for 首班, 省外 for 省内). `named`
-    are entities of the whole, which stay.
+    Counterparts are times of one pattern (6 月 for 5 月), numbers of one length, single letters, names that
+    differ in little (核磁 400 for 核磁 600), and words of one length at the edge of a run of content that
+    share their first or last character (周日 for 周六, 末班 for 首班). `named` are entities, which stay.
     """
-    words = words_of(language_of(whole))
-    new = words.findall("time_patterns", part)
-    old = words.findall("time_patterns", whole)
-    if new and old and new[0].group() == part:
-        return whole[: old[-1].start()] + part + whole[old[-1].end() :]
-    if not _CJK_RUN.fullmatch(part) or not 2 <= len(part) <= 4:
-        return ""
     plain = whole
     for name in named:
         plain = plain.replace(name, " " * len(name))
-    for run in content(plain):
+    words = words_of(language_of(whole))
+    new = words.findall("time_patterns", part)
+    old = words.findall("time_patterns", plain)
+    if new and old and new[0].group() == part:
+        return old[-1].group()
+    for pattern in (rf"(?<!\d)\d{{{len(part)}}}(?![\d.])", r"(?<![A-Za-z])[A-Z](?![A-Za-z])"):
+        same = [m for m in re.findall(pattern, plain) if m != part]
+        if re.fullmatch(pattern, part) and same:
+            return str(same[-1])
+    return _near_name(plain, part) or _near_word(plain, part)
+
+
+def _near_name(whole: str, part: str) -> str:
+    """Find a name with a number or a letter in it that differs from the part in just that."""
+    mark = re.search(r"\d+(?:\.\d+)?|(?<![A-Za-z])[A-Z](?![A-Za-z])", part)
+    if not mark or len(part) - len(mark.group()) < 2:
+        return ""
+    kind = r"\d+(?:\.\d+)?" if mark.group()[0].isdigit() else "[A-Z]"
+    before, after = part[: mark.start()].strip(), part[mark.end() :].strip()
+    found = re.search(rf"{re.escape(before)}\s*{kind}\s*{re.escape(after)}", whole)
+    return found.group() if found and found.group().strip() != part else ""
+
+
+def _near_word(whole: str, part: str) -> str:
+    if not _CJK_RUN.fullmatch(part) or not 2 <= len(part) <= 4:
+        return ""
+    for run in content(whole):
         for piece in (run[: len(part)], run[-len(part) :]):
             if _CJK_RUN.fullmatch(piece) and piece != part and _alike(piece, part):
-                at = plain.index(piece)
-                return whole[:at] + part + whole[at + len(part) :]
+                return piece
     return ""
 
 
@@ -95,3 +113,12 @@ def _alike(one: str, other: str) -> bool:
         return False
     same = sum(a == b for a, b in zip(one, other, strict=True))
     return same >= len(one) / 2 and (one[0] == other[0] or one[-1] == other[-1])
+
+
+def subject_of(text: str) -> str:
+    """Return the noun that a Chinese question is about: what stands before 的, else its first run of content."""
+    head, of, _ = asking_clause(text).partition("的")
+    if of and content(head) and 2 <= len(head.strip()) <= _LONG:
+        inside = content(head)
+        return head[head.index(inside[0]) :].strip() if len(inside) <= 3 else ""
+    return next((run for run in content(text) if 2 <= len(run) <= 8), "")

@@ -6,11 +6,12 @@ questions of the chain; searching both is surer than choosing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from ragcli.dialogue.gate import GateVerdict, near, pointer
 from ragcli.dialogue.linking import Lexicon, Mention, mentions
-from ragcli.dialogue.phrases import blanked, exchanged, linked, phrase, shortened
+from ragcli.dialogue.phrases import blanked, counterpart, linked, phrase, shortened
 from ragcli.dialogue.referents import Referents, earlier, resolve
 from ragcli.dialogue.state import DialogueState, Entity, Turn
 from ragcli.dialogue.wording import ENDS, asks, content, joined, strip_fillers, without_preface
@@ -35,6 +36,10 @@ _DROPPED = frozenset(
 )
 _FRAGMENT = 6
 _OWN = 5
+_BARE = re.compile(
+    r"^(?:是|换成|那)|(?:的|那个|那台|那款|那种|(?:又|也)?(?:是|要)(?:多少|什么|怎样)|又?(?:怎么样|如何))$"
+)
+_CELLS = frozenset({"row", "column", "defined"})
 _SEVERAL = frozenset({"both", "compare", "which", "several"})
 
 
@@ -74,7 +79,7 @@ def rewrite(query: str, state: DialogueState, lexicon: Lexicon, verdict: GateVer
     if verdict.kind == "return":
         return _returned(text, state, lexicon, words)
     if verdict.kind == "correction":
-        text = after_correction(text, words)
+        text = re.sub("^.*(?:而是|[,，]\\s*是)", "", after_correction(text, words)) or text
     parts = _parts(_headless(text, words), state, lexicon, words)
     pointing = pointer(parts.text, parts.named)
     if parts.anchors and pointing and pointing.start() < parts.anchors[0].start and state.retrieval.focus:
@@ -153,21 +158,74 @@ def _carried(parts: _Parts, referents: Referents, state: DialogueState, lexicon:
     if not own and referents.span and state.last:
         swapped = _swapped(state.last, referents.entities, lexicon)
         return Ruled(_distinct((swapped,)), referents.how, referents.entities, carried)
-    if state.last and len("".join(own)) <= _FRAGMENT and not asks(text):
-        put_in = exchanged(state.last.standalone, "".join(own), tuple(e.name for e in state.last.entities))
-        if put_in:
-            named = mentions(put_in, lexicon, near(state))
-            said = phrase(put_in, [(mention.start, mention.end) for mention in named if mention.anchors])
-            return Ruled((put_in,), "exchange", referents.entities, _grown(carried[:1], said))
+    if state.last and own and (not asks(text) or _BARE.search(text)):
+        exchanged = _exchanged(parts, " ".join(own), referents, state, lexicon)
+        if exchanged:
+            return exchanged
     said = phrase(text, [span] if span else [])
     if len(referents.entities) > 1 and referents.how in _SEVERAL:
         return _for_each(referents, carried, own, said)
     topical = joined([names, *carried, said])
     resolved = _point(text, names, span, words) if names else ""
     queries: tuple[str, ...] = (topical if carried else resolved or topical,)
+    entities = (*_cell_named(parts), *referents.entities) if not asks(text) else referents.entities
     if resolved and (words.language == "en" or len("".join(own)) >= _OWN):
         queries = (resolved, topical)
-    return Ruled(_distinct(queries), referents.how or "topic", referents.entities, _grown(carried, said))
+    return Ruled(_distinct(queries), referents.how or "topic", entities, _grown(carried, said))
+
+
+def _exchanged(
+    parts: _Parts, part: str, referents: Referents, state: DialogueState, lexicon: Lexicon
+) -> Ruled | None:
+    """Put a fragment in its counterpart's place in the last whole question and in the chain."""
+    last = state.last
+    span = referents.span or _pointing(parts.text, parts.words)
+    said = _BARE.sub("", phrase(parts.text, [span] if span else [])).strip()
+    if last is None or not said:
+        return None
+    known = _of_one_kind(said, last.standalone, lexicon)
+    old = known or next(
+        (found for text in (said, part) if (found := counterpart(last.standalone, text, _names(last)))), ""
+    )
+    if not old:
+        return None
+    new = said if len(said) <= len(part) + 4 else part
+    chain = tuple(one.replace(old, new) for one in _carry(state))
+    added = tuple(one for one in _cell_named(parts) if one.name == said)
+    kept = (replace(one, name=one.name.replace(old, new)) for one in referents.entities)
+    entities = tuple(dict.fromkeys(kept))
+    return Ruled((last.standalone.replace(old, new),), "exchange", (*added, *entities), chain)
+
+
+def _cell_named(parts: _Parts) -> tuple[Entity, ...]:
+    """Return the row or column that a fragment names, as a thing to go on about."""
+    zh = words_of("zh")
+    cells = [
+        m.entity
+        for m in parts.named
+        if m.entity.kind in _CELLS
+        and len(m.entity.files) == 1
+        and not zh.ends("measure_ends", m.surface)
+        and not zh.find("relational", m.surface)
+    ]
+    return tuple(Entity(cell.name, "name", cell.files) for cell in cells[:1])
+
+
+def _names(last: Turn) -> tuple[str, ...]:
+    return tuple(entity.name for entity in last.entities if entity.kind != "topic")
+
+
+def _of_one_kind(part: str, whole: str, lexicon: Lexicon) -> str:
+    """Return the term of the whole that is a row or column of the same file as the part."""
+    mine = [m.entity for m in mentions(part, lexicon) if m.surface == part]
+    times = re.compile("[年月周日号]|季度")
+    for mention in mentions(whole, lexicon):
+        for one in mine:
+            alike = mention.entity.kind == one.kind and mention.entity.name != one.name
+            timed = bool(times.search(mention.surface)) != bool(times.search(part))
+            if alike and not timed and one.kind in _CELLS and set(mention.entity.files) & set(one.files):
+                return mention.surface
+    return ""
 
 
 def _asks_known(parts: _Parts, entities: tuple[Entity, ...]) -> bool:

@@ -17,7 +17,7 @@ from ragcli.dialogue.lexicon import Lexicon
 from ragcli.dialogue.linking import mentions
 from ragcli.dialogue.mend import Mend, mend
 from ragcli.dialogue.pending import complete
-from ragcli.dialogue.phrases import phrase, topic_of
+from ragcli.dialogue.phrases import phrase, subject_of, topic_of
 from ragcli.dialogue.reading import DEFAULTS, Candidate, Reading, RewriteOptions, Wishes
 from ragcli.dialogue.rewrite_model import propose
 from ragcli.dialogue.rewrite_rules import rewrite
@@ -67,9 +67,11 @@ def _as_it_stands(query: str, state: DialogueState, lexicon: Lexicon, verdict: G
     text = strip_fillers(query)
     named = mentions(text, lexicon, near(state))
     entities = tuple(dict.fromkeys(mention.entity for mention in named if mention.anchors))
-    if not entities and language_of(text) == "en":
-        topic = topic_of(text)
-        entities = (Entity(topic, "topic"),) if topic else ()
+    elsewhere = not state.retrieval.focus or verdict.reasons[0].startswith("about ")
+    if not entities and (language_of(text) == "en" or elsewhere):
+        topic = topic_of(text) if language_of(text) == "en" else subject_of(text)
+        files = next((m.entity.files for m in named if m.surface in topic and len(m.entity.files) == 1), ())
+        entities = (Entity(topic, "topic", files),) if topic else ()
     return Reading(
         query,
         (query,),
@@ -79,7 +81,7 @@ def _as_it_stands(query: str, state: DialogueState, lexicon: Lexicon, verdict: G
         entities=entities,
         content=(phrase(text, [(m.start, m.end) for m in named if m.anchors]),),
         slots=_slots(text),
-        wishes=Wishes(files=weights(entities, state if not entities else None)),
+        wishes=Wishes(files=weights(entities, None if any(e.kind != "topic" for e in entities) else state)),
         relation="new" if _moved(entities, state) else "same",
     )
 

@@ -125,5 +125,4 @@ def _dropped(rewrite: str, query: str) -> str:
         kept = [word for word in own if word.lower().rstrip("s") in rewrite.lower()]
         return "lost the question" if own and len(kept) * 2 < len(own) else ""
     pieces = {word[i : i + 2] for word in own for i in range(len(word) - 1)}
-    kept_pieces = [piece for piece in pieces if piece in rewrite]
-    return "lost the question" if pieces and len(kept_pieces) * 2 < len(pieces) else ""
+    return "lost the question" if pieces and not any(piece in rewrite for piece in pieces) else ""

@@ -1,0 +1,172 @@
+"""What a question is read as in its conversation: gate, rules, model, mends."""
+
+import pytest
+
+from ragcli.datatypes import Completion, Vocabulary
+from ragcli.dialogue.lexicon import build_lexicon
+from ragcli.dialogue.state import empty_state
+from tests.dialogue.conversation import converse, fold, read
+
+
+class Writer:
+    """A model that always writes the same."""
+
+    context_tokens = 4096
+
+    def __init__(self, text):
+        self.text, self.calls = text, 0
+
+    def count_tokens(self, text):
+        return len(text)
+
+    def complete(self, messages, **limits):
+        self.calls += 1
+        assert limits["grammar"]
+        return Completion(self.text, "stop", 10, 7, 5, 0.1, 0.2)
+
+
+COMPLETE = (
+    "支架和底座的缝隙超过三毫米怎么调？",
+    "E05和E15报警有什么不同？",
+    "请把第二章的步骤列出来",
+    "《夜船》里的大副叫什么？",
+    "2022年9月的水费是多少",
+    "怎样关闭静音模式？",
+    "“它”字牌螺钉在几号柜？",
+    "What is the warranty of the QF-20?",
+)
+
+
+@pytest.mark.parametrize("query", COMPLETE)
+def test_rew2_a_complete_question_goes_through_as_it_was_said(query):
+    _, readings = converse("QF-20 的水箱多大？", "它多久洗一次？", query)
+    assert readings[-1].queries == (query,)
+    assert readings[-1].status == "none"
+
+
+@pytest.mark.parametrize("query", COMPLETE)
+def test_rew2_no_model_is_called_for_a_complete_question(query):
+    state, _ = converse("QF-20 的水箱多大？")
+    model = Writer("{}")
+    read(state, query, "hybrid", model)
+    assert model.calls == 0
+
+
+def test_rew1_a_pronoun_a_sibling_and_a_comparison_name_what_they_mean():
+    _, readings = converse("QF-20 的水箱多大？", "它的清洗周期呢？", "那 50 呢？", "这两个哪个更安静？")
+    pronoun, sibling, both = (" ".join(reading.queries) for reading in readings[1:])
+    assert "QF-20" in pronoun
+    assert "清洗周期" in pronoun
+    assert "它" not in pronoun
+    assert "QF-50" in sibling
+    assert "清洗周期" in sibling
+    assert "QF-20" not in sibling
+    assert "QF-20" in both
+    assert "QF-50" in both
+    assert "安静" in both
+
+
+@pytest.mark.parametrize(
+    ("turns", "wanted", "unwanted"),
+    [
+        (("QF-20 的功率是多少", "为什么"), ("QF-20", "功率", "为什么"), ()),
+        (("QF-20 跟 QF-50 哪个省电", "前者噪音多大"), ("QF-20", "噪音"), ("QF-50",)),
+        (("QF-20 跟 QF-50 哪个省电", "后者噪音多大"), ("QF-50", "噪音"), ("QF-20",)),
+        (("QF-20 的功率是多少", "不是，我说的是 QF-50"), ("QF-50", "功率"), ("QF-20",)),
+        (("城北店周六几点开门", "周日呢"), ("城北店", "周日"), ("周六",)),
+        (("城北店 5 月客流多少", "6 月呢"), ("城北店", "6 月"), ("5 月",)),
+        (("城北店二季度客流多少", "比上个季度多多少"), ("城北店", "一季度"), ()),
+        (("木棉画廊几点关门", "青石剧场在哪儿", "回到木棉画廊，门票多少"), ("木棉画廊", "门票"), ("青石",)),
+        (("How long is the warranty of the QF-20?", "And the QF-50?"), ("QF-50", "warranty"), ("QF-20",)),
+    ],
+)
+def test_a_dependent_question_is_made_whole(turns, wanted, unwanted):
+    _, readings = converse(*turns)
+    text = " ".join(readings[-1].queries).replace(" ", "")
+    assert readings[-1].status == "rules"
+    assert [word for word in wanted if word.replace(" ", "") not in text] == []
+    assert [word for word in unwanted if word.replace(" ", "") in text] == []
+
+
+def test_what_an_answer_recommends_is_what_the_next_pronoun_means():
+    _, readings = converse(("木棉画廊附近还有什么好玩的", "附近的青石剧场值得一去。"), "它那里需要门票吗")
+    assert "青石剧场" in readings[-1].standalone
+
+
+def test_a_value_in_an_answer_does_not_take_over():
+    _, readings = converse(("木棉画廊几点关门", "六点，和青石剧场一样。"), "它门票多少钱")
+    assert "木棉画廊" in readings[-1].standalone
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"), [("谢谢", "smalltalk"), ("你好", "smalltalk"), ("有哪些文件", "about_base")]
+)
+def test_small_talk_wants_no_search(query, kind):
+    reading = read(empty_state(), query)
+    assert reading.smalltalk
+    assert reading.verdict.kind == kind
+
+
+def test_small_talk_leaves_what_is_talked_about():
+    _, readings = converse("QF-20 的功率是多少", "谢谢", "它多重")
+    assert "QF-20" in readings[-1].standalone
+
+
+def test_off_searches_the_question_as_it_stands():
+    state, _ = converse("QF-20 的功率是多少")
+    reading = read(state, "它多重", "off")
+    assert (reading.queries, reading.status) == (("它多重",), "off")
+
+
+def test_a_homophone_slip_is_mended_and_shown():
+    reading = read(empty_state(), "滤心多久换")
+    assert reading.query == "滤心多久换"
+    assert reading.queries == ("滤芯多久换",)
+    assert "滤心 → 滤芯" in reading.reason
+
+
+def test_a_denial_rejects_the_passages_and_is_a_correction():
+    state, _ = converse("QF-20 的功率是多少")
+    reading = read(state, "不是那个意思")
+    assert reading.reason == "correction"
+    assert reading.queries == ("QF-20 的功率是多少",)
+
+
+def test_rew6_the_model_is_called_once_in_llm_mode_and_its_text_is_searched_first():
+    state, _ = converse("QF-50 的水箱多大？")
+    model = Writer('{"query": "QF-50 的噪音是多少"}')
+    reading = read(state, "那它的噪音呢？", "llm", model)
+    assert model.calls == 1
+    assert reading.status == "llm"
+    assert reading.queries[0] == "QF-50 的噪音是多少"
+    assert reading.rewriter_tokens == 7
+
+
+@pytest.mark.parametrize(
+    "raw", ["", "抱歉，我无法回答这个问题。", '{"query": "QF-99 的噪音是多少"}', "<think>没有写完"]
+)
+def test_rew5_what_fails_the_checks_falls_back_on_the_rules(raw):
+    state, _ = converse("QF-50 的水箱多大？")
+    reading = read(state, "那它的噪音呢？", "llm", Writer(raw))
+    assert reading.status == "failed"
+    assert "QF-50" in reading.standalone
+    assert "噪音" in reading.standalone
+    assert "QF-99" not in " ".join(reading.queries)
+
+
+def test_an_empty_vocabulary_still_resolves_model_numbers():
+    from ragcli.dialogue.events import apply
+    from ragcli.dialogue.outcome import turn_done
+
+    lexicon = build_lexicon(Vocabulary(), fold)
+    state = empty_state()
+    reading = read(state, "月鹿C7的水箱多大？", lexicon=lexicon)
+    state = apply(state, turn_done(state, reading, lexicon, action="answer"))
+    assert "C7" in read(state, "它多久清洗一次？", lexicon=lexicon).standalone
+
+
+def test_one_pronoun_for_two_siblings_asks_which():
+    state, _ = converse("QF-20 跟 QF-50 哪个省电")
+    reading = read(state, "它多重")
+    assert reading.clarify is not None
+    assert [choice.label for choice in reading.clarify.choices] == ["QF-20", "QF-50"]
