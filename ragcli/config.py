@@ -80,7 +80,7 @@ class RetrievalSettings:
 
     k: int = _key(5, "hits listed", low=1)
     passages: int = _key(4, "passages that the model sees at most", low=1)
-    threshold: float = _key(0.5, "hits whose score (0 to 1) is lower are dropped")
+    threshold: float = _key(0.4, "score (0 to 1) that the best hit must reach, or nothing was found")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from ragcli.documents.normalise import fold
 from ragcli.errors import UsageError
 from ragcli.pipeline.base import KnowledgeBase, reading
 from ragcli.pipeline.record import hit_json
-from ragcli.pipeline.searcher import open_searcher
+from ragcli.pipeline.searcher import least_score, open_searcher
 from ragcli.retrieval.filters import Filters
 from ragcli.retrieval.search import SearchOptions
 
@@ -36,7 +36,8 @@ def search_base(base: KnowledgeBase, query: Query) -> tuple[Json, bool]:
         lexicon = build_lexicon(searcher.vocabulary, fold)
         named = tuple(mention.entity for mention in mentions(query.text, lexicon) if mention.anchors)
         filters = Filters(query.file_glob, query.heading, weights(named, None))
-        options = SearchOptions(k=query.k, threshold=base.settings.retrieval.threshold)
+        known = searcher.holds([entity.name for entity in named])
+        options = SearchOptions(k=query.k, threshold=least_score(base.settings.retrieval.threshold, known))
         found = searcher.search([query.text], filters, options)
         places = {
             item.chunk.chunk_id: item for item in store.fetch([chunk for chunk, _ in found.dropped[:20]])

@@ -18,8 +18,12 @@ from ragcli.retrieval.dense import DenseIndex
 from ragcli.retrieval.filters import Filters
 from ragcli.retrieval.lexical import LexicalIndex
 from ragcli.retrieval.search import SearchOptions, SearchResult, search
+from ragcli.retrieval.terms import query_terms
 from ragcli.storage.revisions import Revision, current_revision, verify_revision
 from ragcli.storage.store import Store
+
+# Share of the threshold that a question about a known thing must reach.
+_KNOWN = 0.25
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,11 @@ class Searcher:
         result = search(queries, vectors, self.dense, self.lexical, self.fetch, options, filters)
         return result.timed(encode=encoded - started)
 
+    def holds(self, names: Sequence[str]) -> bool:
+        """Say whether the base holds one of these names or codes as it is written."""
+        terms = (max(query_terms(name, fold), key=len, default="") for name in names)
+        return any(term and self.lexical.frequency(term) for term in terms)
+
     def fetch(self, chunk_ids: Sequence[int]) -> list[StoredChunk]:
         """Return chunks from the store, checked."""
         return self.store.fetch(chunk_ids)
@@ -87,6 +96,15 @@ def open_searcher(base: KnowledgeBase, store: Store) -> Searcher:
         revision = newer
     check_same_model(base, revision)
     return Searcher(base, store, revision, stale=revision.manifest["state"] != store.state())
+
+
+def least_score(threshold: float, known: bool) -> float:
+    """Return the score that the best hit must reach.
+
+    A question that names a thing of the base has shown already that the base bears on it, whatever words it
+    is asked in; what the passages don't tell about that thing is for the answer to say.
+    """
+    return threshold * _KNOWN if known else threshold
 
 
 def check_same_model(base: KnowledgeBase, revision: Revision) -> None:

@@ -21,6 +21,7 @@ from ragcli.documents.normalise import fold
 from ragcli.pipeline.engine import Engine, TurnOptions
 from ragcli.pipeline.record import LEAST_HITS, turn_json
 from ragcli.pipeline.reply import OnText, Reply, Said
+from ragcli.pipeline.searcher import least_score
 from ragcli.retrieval.filters import Filters
 from ragcli.retrieval.search import SearchOptions, SearchResult
 
@@ -93,9 +94,12 @@ def _retrieve(engine: Engine, state: DialogueState, reading: Reading, options: T
         file_glob=options.file_glob, heading=options.heading, files=wishes.files, seen=frozenset(state.retrieval.seen),
         excluded=frozenset(wishes.rejected), only_new=wishes.only_new,
     )  # fmt: skip
+    named = [entity.name for entity in reading.entities]
+    leans = not reading.verdict.complete and bool(state.retrieval.hits)
+    known = options.rewrite != "off" and (leans or engine.searcher.holds(named))
     searching = SearchOptions(
         k=max(options.k, LEAST_HITS),
-        threshold=engine.settings.retrieval.threshold,
+        threshold=least_score(engine.settings.retrieval.threshold, known),
         first_query_weight=wishes.raw_weight,
     )
     queries = list(dict.fromkeys([reading.query, *reading.queries]))
