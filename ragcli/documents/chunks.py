@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import sub
+from typing import NamedTuple
 
 from ragcli.datatypes import Chunk, ChunkKind, SplitOptions, chunk_id_of
 from ragcli.documents.lines import Lines
@@ -18,6 +19,7 @@ from ragcli.documents.sizes import Budget, budget, growth
 from ragcli.documents.tables import Run
 
 _INTRODUCES = re.compile(r"[:：]$|下表|如下|见表|表\s*\d|上表|[Tt]able|following|below", re.ASCII)
+_LEAST_LEFT = 15  # characters: with less, a chunk couldn't be found by what it says
 _CELL = re.compile(r"\s*[|│┃║\t]\s*|[ \u3000]{2,}|,")
 
 
@@ -30,8 +32,7 @@ class Section:
     path: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A chunk to be: a range of characters, what it is, and the table header that it repeats."""
 
     start: int
@@ -54,11 +55,12 @@ def split(
     marks = sorted(furniture)
     times: dict[tuple[tuple[str, ...], str], int] = {}
     chunks: list[Chunk] = []
-    limits: dict[tuple[str, ...], Budget] = {}
+    limited: tuple[str, ...] = ()
+    limit = budget(options, title, limited)
     for section in sections:
         inside = tables[bisect_left(firsts, section.first) : bisect_right(firsts, section.last)]
-        limit = limits.get(section.path) or budget(options, title, section.path)
-        limits = {section.path: limit}
+        if section.path != limited:
+            limit, limited = budget(options, title, section.path), section.path
         for span in _spans(lines, section, inside, limit):
             chunks.append(_chunk(lines, section.path, span, marks, times, file))
     return tuple(chunks)
@@ -98,7 +100,7 @@ def _chunk(
 
 
 def _without(lines: Lines, span: Span, furniture: list[int]) -> str | None:
-    """Return a chunk's text without page headers and form feeds; None where nothing else is left of it."""
+    """Return a chunk's text without page headers, form feeds and what was said before; None where little is left."""
     kept, at = [], span.start
     for line in furniture:
         start, end = max(span.start, lines.starts[line]), min(span.end, lines.starts[line + 1])
@@ -106,7 +108,7 @@ def _without(lines: Lines, span: Span, furniture: list[int]) -> str | None:
         at = max(at, end)
     kept.append(lines.text[at : span.end])
     text = "".join(kept).replace("\f", "")
-    return text if text.strip() else None
+    return text if len(text.strip()) >= _LEAST_LEFT else None
 
 
 def _spans(lines: Lines, section: Section, tables: Sequence[Run], limit: Budget) -> Iterator[Span]:

@@ -18,6 +18,7 @@ _PAGE = re.compile(
     re.IGNORECASE,
 )
 _ORNAMENT = re.compile(r"^[-—–·•*=~─━]{1,10} ?\S.*\S ?[-—–·•*=~─━]{1,10}$")
+_LONG = 30
 _NUMBER_ALONE = re.compile(r"^[-—–·• ]*#[-—–·• ]*$")
 
 
@@ -35,6 +36,18 @@ def furniture(lines: Lines) -> frozenset[int]:
         if len(where) >= 2 and _is_furniture(lines, shape, where, near):
             found.update(where)
     return frozenset(found)
+
+
+def boilerplate(lines: Lines, taken: frozenset[int]) -> frozenset[int]:
+    """Return the paragraphs that stand three times or more to the letter, the first time of each aside.
+
+    They stay in their chunks and can be cited there; embedding them again would only fill the results with copies.
+    """
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for line, text in enumerate(lines.seen):
+        if _LONG <= len(text) <= 400 and line not in taken:
+            places[text].append(line)
+    return frozenset(line for where in places.values() if len(where) >= 3 for line in where[1:])
 
 
 def _around(lines: Lines, feed: int) -> list[int]:

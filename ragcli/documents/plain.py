@@ -83,8 +83,10 @@ def spaced_out(lines: Lines, free: Free) -> list[Plain]:
         and free(line)
         and _SPACED.fullmatch(text)
     ]
+    if len(found) < 2:
+        return []
     long_ones = sum(len(text) > 60 and text.count(" ") > 0.4 * len(text) for text in lines.seen)
-    return found if len(found) >= 2 and long_ones < len(found) else []
+    return found if long_ones < len(found) else []
 
 
 def capitals(lines: Lines, free: Free) -> list[Plain]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from ragcli.datatypes import Document, Heading, SplitOptions, Table
 from ragcli.documents.chunks import Section, split
 from ragcli.documents.decode import Decoded, decode
-from ragcli.documents.furniture import furniture
+from ragcli.documents.furniture import boilerplate, furniture
 from ragcli.documents.headings import Found, find_headings, find_title
 from ragcli.documents.lines import Lines, cut
 from ragcli.documents.tables import find_tables
@@ -39,7 +39,8 @@ def split_text(decoded: Decoded, file: str, options: SplitOptions) -> Document:
     found = find_headings(lines, rows | pages, options.heading_rules)
     title = find_title(lines, found, rows | pages)
     sections = _sections(lines, found)
-    chunks = split(lines, sections, tables, pages, options, file, title.text if title else "")
+    said = pages | boilerplate(lines, rows | {heading.line - 1 for heading in found.headings})
+    chunks = split(lines, sections, tables, said, options, file, title.text if title else "")
     return Document(
         decoded.text,
         decoded.encoding,

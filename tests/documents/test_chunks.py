@@ -126,3 +126,17 @@ def test_the_same_file_gives_the_same_ids_and_equal_chunks_differ() -> None:
     ids = [chunk.chunk_id for chunk in first.chunks]
     assert ids == [chunk.chunk_id for chunk in second.chunks]
     assert len(set(ids)) == len(ids)
+
+
+def test_a_paragraph_that_comes_again_and_again_is_embedded_once_and_citable_everywhere() -> None:
+    said = "操作之前必须断开总电源，并在开关上挂好禁止合闸的警示牌，由专人看守直到作业结束。"
+    text = "".join(
+        f"第{n}章 设备{n}\n设备{n}的检修按本章各条进行，不得省略任何一步。\n{said}\n" for n in range(1, 6)
+    )
+    document = read(text)
+    assert all(said in chunk.body for chunk in document.chunks)
+    assert [
+        said in (chunk.body if chunk.embed_text is None else chunk.embed_text) for chunk in document.chunks
+    ] == [True, False, False, False, False]
+    alone = read("".join(f"第{n}章 设备{n}\n{said}\n" for n in range(1, 6)))
+    assert all(chunk.embed_text is None for chunk in alone.chunks)
