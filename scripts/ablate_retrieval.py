@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -84,8 +84,8 @@ def main() -> None:
             print(f"| {' | '.join(row)} |" if markdown else "  ".join(row), flush=True)
 
 
-def measure(folder: Path) -> list[list[str]]:
-    """Return a row of figures a variant."""
+def measure(folder: Path) -> Iterator[list[str]]:
+    """Yield a row of figures a variant."""
     kb = folder / "base"
     run = [sys.executable, "-m", "ragcli", "--kb", str(kb), "-q"]
     if not (kb / "ragcli.toml").is_file():
@@ -97,13 +97,11 @@ def measure(folder: Path) -> list[list[str]]:
         if line.strip()
     ]
     base = open_base(kb, load_settings(kb, os.environ), os.environ)
-    rows = []
     with reading(base) as store:
         searcher = open_searcher(base, store)
         for name, options in VARIANTS.items():
             found = [searcher.search([case["query"]], Filters(), replace(options, k=20)) for case in cases]
-            rows.append([name, *figures(cases, found)])
-    return rows
+            yield [name, *figures(cases, found)]
 
 
 def figures(cases: Sequence[dict[str, list[dict[str, str]]]], found: Sequence[SearchResult]) -> list[str]:
