@@ -143,13 +143,20 @@ def _whole(text: str, origin: tuple[int, ...], at: int, size: int) -> bool:
     return True
 
 
+def _same_end(one: str, other: str) -> int:
+    """Return how many last characters two names share: 单馆年卡 is nearer to 通用年卡 than 单馆季卡."""
+    pairs = zip(reversed(one), reversed(other), strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
 def _ranked(entities: Iterable[Entity], near: tuple[Entity, ...]) -> tuple[Entity, ...]:
     names = [entity.name for entity in near]
     files = {file for entity in near[:1] for file in entity.files}
 
-    def rank(entity: Entity) -> tuple[int, int, int]:
+    def rank(entity: Entity) -> tuple[int, int, int, int]:
         named = names.index(entity.name) if entity.name in names else len(names)
-        return (named, not files & set(entity.files), entity.kind not in ANCHORS)
+        shared = _same_end(entity.name, names[0]) if names else 0
+        return (named, -shared, not files & set(entity.files), entity.kind not in ANCHORS)
 
     return tuple(sorted(entities, key=rank))
 

@@ -94,8 +94,11 @@ def _near_name(whole: str, part: str) -> str:
         return ""
     kind = r"\d+(?:\.\d+)?" if mark.group()[0].isdigit() else "[A-Z]"
     before, after = part[: mark.start()].strip(), part[mark.end() :].strip()
-    found = re.search(rf"{re.escape(before)}\s*{kind}\s*{re.escape(after)}", whole)
-    return found.group() if found and found.group().strip() != part else ""
+    for tail in dict.fromkeys((after, after[:1])):
+        found = re.search(rf"{re.escape(before)}\s*{kind}\s*{re.escape(tail)}", whole)
+        if found and before + tail and found.group().strip() != part:
+            return found.group()
+    return ""
 
 
 def _near_word(whole: str, part: str) -> str:

@@ -39,6 +39,9 @@ _OWN = 5
 _BARE = re.compile(
     r"^(?:是|换成|那)|(?:的|那个|那台|那款|那种|(?:又|也)?(?:是|要)(?:多少|什么|怎样)|又?(?:怎么样|如何))$"
 )
+_CLASS_NOUN = 2
+_TIMED = re.compile("[年月周日号]|季度")
+_EXCLUDED = re.compile(r"[,，]\s*(?:not (?:the )?[\w-]+|不是[^,，。]+)[.。]?$")
 _CELLS = frozenset({"row", "column", "defined"})
 _SEVERAL = frozenset({"both", "compare", "which", "several"})
 
@@ -80,13 +83,27 @@ def rewrite(query: str, state: DialogueState, lexicon: Lexicon, verdict: GateVer
         return _returned(text, state, lexicon, words)
     if verdict.kind == "correction":
         text = re.sub("^.*(?:而是|[,，]\\s*是)", "", after_correction(text, words)) or text
+    text = _EXCLUDED.sub("", text)
     parts = _parts(_headless(text, words), state, lexicon, words)
     pointing = pointer(parts.text, parts.named)
     if parts.anchors and pointing and pointing.start() < parts.anchors[0].start and state.retrieval.focus:
         return _carried(parts, resolve(parts.text, state, lexicon, parts.named), state, lexicon)
     if parts.anchors:
         return _switched(parts, state, lexicon)
-    return _carried(parts, resolve(parts.text, state, lexicon, parts.named), state, lexicon)
+    ruled = _carried(parts, resolve(parts.text, state, lexicon, parts.named), state, lexicon)
+    if verdict.kind == "correction" and ruled.reason != "exchange":
+        return _other_side(parts.text, state, ruled)
+    return ruled
+
+
+def _other_side(text: str, state: DialogueState, ruled: Ruled) -> Ruled:
+    """Correct what was asked of a thing: X 的预借上限, 不对，我问的是报销时限."""
+    head, of, _ = (state.last.standalone if state.last else "").rpartition("的")
+    if not of:
+        return ruled
+    whole = f"{head}的{text}"
+    names = [entity.name for entity in ruled.entities if entity.name not in whole]
+    return replace(ruled, queries=(joined([*names, whole]),), content=(whole,))
 
 
 def _parts(text: str, state: DialogueState, lexicon: Lexicon, words: Words) -> _Parts:
@@ -217,15 +234,22 @@ def _names(last: Turn) -> tuple[str, ...]:
 
 def _of_one_kind(part: str, whole: str, lexicon: Lexicon) -> str:
     """Return the term of the whole that is a row or column of the same file as the part."""
-    mine = [m.entity for m in mentions(part, lexicon) if m.surface == part]
-    times = re.compile("[年月周日号]|季度")
+    mine = [
+        one
+        for mention in mentions(part, lexicon)
+        if part.startswith(mention.surface) and len(part) - len(mention.surface) <= _CLASS_NOUN
+        for one in mention.entities
+    ]
     for mention in mentions(whole, lexicon):
-        for one in mine:
-            alike = mention.entity.kind == one.kind and mention.entity.name != one.name
-            timed = bool(times.search(mention.surface)) != bool(times.search(part))
-            if alike and not timed and one.kind in _CELLS and set(mention.entity.files) & set(one.files):
-                return mention.surface
+        timed = bool(_TIMED.search(mention.surface)) != bool(_TIMED.search(part))
+        if not timed and any(_alike_cells(one, other) for one in mine for other in mention.entities):
+            return mention.surface
     return ""
+
+
+def _alike_cells(one: Entity, other: Entity) -> bool:
+    same = one.kind == other.kind and one.kind in _CELLS and one.name != other.name
+    return same and bool(set(one.files) & set(other.files))
 
 
 def _asks_known(parts: _Parts, entities: tuple[Entity, ...]) -> bool:
