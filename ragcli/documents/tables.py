@@ -22,6 +22,7 @@ _TREE = re.compile(r"^(?:[│|] *)*[├└╰][─-]{1,3}\s*\S|^\|--+ ?\w|^`-+ ?
 _GAP = re.compile(r"(?<=\S)(?:[ \u3000\xa0]{2,}|\u3000|[ ]*\t[ \t]*)(?=\S)")
 _PROSE_BREAK = "。！？；，、：.!?;:,"
 _CODE = re.compile(r"[{};]$|^(?:>>>|\$ |//|/\*|def |if \(|for \(|return )")
+_UNDER_HEADER = re.compile(r"[-=_~*─━═＝]{2,}(?:\s+[-=_~*─━═＝]{2,})*")
 _TAG = re.compile(r"\*[\w.:-]{1,30}\*\t|<[^<>\s]{1,8}>")  # a heading, though a tab stands in it
 _DIGITS = re.compile(r"^[-+±]?[\d.,:%/～~\s-]*\d[\d.,:%/～~\s-]*\S{0,4}$")
 
@@ -97,15 +98,38 @@ def _end_of_run(lines: Lines, styles: Sequence[Style], first: int, taken: frozen
     while line < len(styles):
         here = styles[line]
         if barred:
-            fits = here in ("bar", "frame")
+            fits = here in ("bar", "frame") or _closes_row(lines.seen[line - 1], lines.seen[line])
+        elif here == style or (style == "gap" and not here and _under_column(lines, styles, line)):
+            fits = line not in taken
         else:
-            fits = here == style or (here == "rule" and style in ("tab", "gap") and not lines.blank(line + 1))
+            fits = here == "rule" and style in ("tab", "gap") and not lines.blank(line + 1)
         if fits:
             last = line
         elif not _continues(lines, styles, line, style, taken):
             break
         line += 1
     return last
+
+
+def _closes_row(before: str, seen: str) -> bool:
+    """Say whether a line ends a row of bars that the line before left open."""
+    return bool(before and seen) and before[0] in _BARS and before[-1] not in _BARS and seen[-1] in _BARS
+
+
+def _under_column(lines: Lines, styles: Sequence[Style], line: int) -> bool:
+    """Say whether a line is a cell that goes on: it begins where a cell after the first of the row above does."""
+    if not lines.seen[line] or len(lines.seen[line]) > 60:
+        return False
+    indent, above = lines.indent(line), line - 1
+    while (
+        above >= 0
+        and not styles[above]
+        and lines.seen[above]
+        and lines.indent(above) == indent
+        and line - above < 6
+    ):
+        above -= 1
+    return indent >= 3 and styles[above] == "gap" and ("start", indent) in _edges(lines, above)
 
 
 def _continues(lines: Lines, styles: Sequence[Style], line: int, style: Style, taken: frozenset[int]) -> bool:
@@ -232,13 +256,15 @@ def _shares_edge(sets: list[frozenset[tuple[str, int]]], n: int, first: int) -> 
 def _edges(lines: Lines, line: int) -> frozenset[tuple[str, int]]:
     """Return in which columns of the screen the cells after the first begin and end."""
     seen = lines.seen[line]
-    base = lines.indent(line)
     places = _gaps(seen)
-    edges = {("start", base + columns(seen[:place])) for place in places}
     ends = [m.start() for m in _GAP.finditer(seen)][1:]
     if places and len(seen) - places[-1] <= 12:  # the end of prose set to a margin is no column's edge
         ends.append(len(seen))
-    edges |= {("end", base + columns(seen[:place])) for place in ends}
+    width, at, edges = lines.indent(line), 0, set()
+    for place, side in sorted([*((place, "start") for place in places), *((place, "end") for place in ends)]):
+        width += columns(seen[at:place])
+        at = place
+        edges.add((side, width))
     return frozenset(edges)
 
 
@@ -271,7 +297,7 @@ def _is_code(lines: Lines, rows: list[int]) -> bool:
 
 def _header(lines: Lines, first: int, rows: list[int]) -> int:
     """Return how many lines name the columns: the first row with a rule below it, none where it is all values."""
-    if rows[0] + 1 < len(lines) and is_rule(lines.seen[rows[0] + 1]) and rows[0] + 1 < rows[-1]:
+    if rows[0] + 1 < rows[-1] and _UNDER_HEADER.fullmatch(lines.seen[rows[0] + 1]):
         return rows[0] + 1 - first + 1
     cells = [cell for cell in re.split(r"\t+|[ \u3000]{2,}", lines.seen[rows[0]]) if cell]
     below = [cell for cell in re.split(r"\t+|[ \u3000]{2,}", lines.seen[rows[-1]]) if cell]

@@ -41,6 +41,19 @@ TABLES = {
         "键\t作用\t说明\nh\t左\t移动一列\nl\t右\t移动一列\n\t\t\t（亦可用方向键）\nj\t下\t移动一行\n",
         (1, 5),
     ),
+    "cells that go on below their column": (
+        "名称      说明                数量\n水泵      立式，用于循环      2\n          管路加压\n阀门      球阀                4\n",
+        (1, 4),
+    ),
+    "merged cells": (
+        "区域    门店    数量\n华东    上海    12\n        杭州    8\n华北    北京    20\n        天津    5\n完。\n",
+        (1, 5),
+    ),
+    "a row of bars over two lines": (
+        "| 名称 | 说明 |\n|---|---|\n| 水泵 | 立式\n用于循环 |\n| 阀门 | 球阀 |\n",
+        (1, 5),
+    ),
+    "full-width blanks": ("名称　数量　单价\n螺钉　２０　１．５\n垫圈　１５　０．８\n", (1, 3)),
     "a comment between rows": (
         "code\tplace\tnote\nAD\tAndorra\tx\n# moved in 1970\nAE\tDubai\ty\nAF\tKabul\tz\n",
         (1, 5),
@@ -127,6 +140,15 @@ def test_a_single_row_longer_than_any_chunk_is_cut_between_cells() -> None:
     document = read(text)
     assert max(len(chunk.text) for chunk in document.chunks) <= 1200
     assert kept(document) == text
+
+
+def test_a_rule_under_the_header_belongs_to_it() -> None:
+    document = read(
+        "Name        Qty   Price\n----------  ----  -----\nScrew       20    1.5\nWasher      15    0.8\n"
+    )
+    assert [(table.first_line, table.last_line, table.header_lines) for table in document.tables] == [
+        (1, 4, 2)
+    ]
 
 
 def test_rows_are_not_headings() -> None:
