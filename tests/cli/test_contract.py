@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-MANUAL = "甲型净化机说明书\n\n第一章 概述\n本机用于会议室，额定功率 40 W。\n\n第二章 保养\n滤网每两个月清洗一次。\n滤芯每六个月更换一次，更换后按住复位键五秒。\n"
+MANUAL = (
+    "甲型净化机说明书\n\n第一章 概述\n本机用于会议室，额定功率 40 W。\n\n"
+    "第二章 保养\n滤网每两个月清洗一次。\n滤芯每六个月更换一次，更换后按住复位键五秒。\n"
+)
 POLICY = "差旅制度\n\n第一章 总则\n出差须提前两天申请。\n\n第二章 报销\n报销单在回程后五天内交财务。\n"
 
 
@@ -178,8 +181,14 @@ def test_chat_jsonl_writes_one_line_a_turn_and_goes_on_after_a_bad_one(
     import io
 
     docs.built("docs")
-    lines = ["滤芯多久更换", '{"query": "", "session": "s"}', "{broken", '{"query": "出差要提前几天申请", "session": "s", "turn": 1}', '{"query": "x", "session": "s", "turn": 7}',
-             '{"query": "出差要提前几天申请", "session": "s", "turn": 1}']  # fmt: skip
+    lines = [
+        "滤芯多久更换",
+        '{"query": "", "session": "s"}',
+        "{broken",
+        '{"query": "出差要提前几天申请", "session": "s", "turn": 1}',
+        '{"query": "x", "session": "s", "turn": 7}',
+        '{"query": "出差要提前几天申请", "session": "s", "turn": 1}',
+    ]
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines) + "\n"))
     outcome = docs("chat", "--jsonl", "--no-generate")
     rows = [json.loads(line) for line in outcome.out.splitlines()]

@@ -243,6 +243,8 @@ def test_text_from_stdin_is_a_file_of_the_base(low, monkeypatch: pytest.MonkeyPa
     import sys
 
     low("init")
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("门禁\n\n门禁密码每月更换。\n".encode()), "utf-8"))
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BytesIO("门禁\n\n门禁密码每月更换。\n".encode()), "utf-8")
+    )
     assert low("sync", "-", "--json").json["files"]["added"] == 1
     assert texts(low, "门禁密码")[0][0] == "stdin.txt"
