@@ -23,7 +23,12 @@ def decimal_headings(
     deep = [item for item in found if item.family == "decimal" and _may_be(lines, item)]
     if not deep:
         return [], []
-    tops = [item for item in found if item.family in _TOP and item.title and not _prose(item.title)]
+    listed = _list_lines(found)
+    tops = [
+        item
+        for item in found
+        if item.family in _TOP and item.title and not _prose(item.title) and item.line not in listed
+    ]
     parents = _parents(lines, tops, deep)
     items = sorted([*deep, *parents], key=lambda item: item.line)
     kept: list[Candidate] = []
@@ -40,6 +45,16 @@ def decimal_headings(
     if len(kept) < 2 and not (kept and lines.blank(kept[0].line - 1)):
         return [], notes
     return kept, notes
+
+
+def _list_lines(found: Sequence[Candidate]) -> set[int]:
+    """Return the lines of single numbers that stand right above or below the next number: steps, not chapters."""
+    numbers = {(item.line, item.family): item.number for item in found if item.family in _TOP}
+    return {
+        line
+        for (line, family), number in numbers.items()
+        if numbers.get((line - 1, family)) == number - 1 or numbers.get((line + 1, family)) == number + 1
+    }
 
 
 def _may_be(lines: Lines, item: Candidate) -> bool:

@@ -113,6 +113,6 @@ def is_sentence(seen: str) -> bool:
     last = seen[-1]
     if last in "。；;，,、！!":
         return True
-    if last == "." and len(seen) > 12 and seen[-2:-1].islower():
+    if last == "." and (len(seen) > 12 or seen.count(" ") > 1) and seen[-2:-1].islower():
         return True
     return "。" in seen or "；" in seen or (len(seen) > 40 and "，" in seen)
