@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Raised by one whenever the same chunks and vectors give another index.
-INDEX_VERSION = 1
+INDEX_VERSION = 2
 
 
 def build_index(

@@ -22,7 +22,7 @@ from ragcli.pipeline.report import ChunksReport, FilesReport, RunReport, Trouble
 from ragcli.storage.store import Store, StoredDocument
 
 # Raised by one whenever reading or splitting changes what comes out of the same bytes.
-READER_VERSION = 1
+READER_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)

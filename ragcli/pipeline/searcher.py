@@ -13,6 +13,7 @@ from ragcli.documents.normalise import fold
 from ragcli.errors import Damaged, NotReady
 from ragcli.pipeline.base import KnowledgeBase
 from ragcli.pipeline.embedders import model_facts, query_embedding
+from ragcli.pipeline.index import INDEX_VERSION
 from ragcli.retrieval.calibration import Calibration
 from ragcli.retrieval.dense import DenseIndex
 from ragcli.retrieval.filters import Filters
@@ -94,6 +95,8 @@ def open_searcher(base: KnowledgeBase, store: Store) -> Searcher:
             raise
         verify_revision(newer)
         revision = newer
+    if revision.manifest["version"] != INDEX_VERSION:
+        raise NotReady("index_of_other_version", path=base.folder)
     check_same_model(base, revision)
     return Searcher(base, store, revision, stale=revision.manifest["state"] != store.state())
 

@@ -248,3 +248,17 @@ def test_text_from_stdin_is_a_file_of_the_base(low, monkeypatch: pytest.MonkeyPa
     )
     assert low("sync", "-", "--json").json["files"]["added"] == 1
     assert texts(low, "门禁密码")[0][0] == "stdin.txt"
+
+
+def test_an_index_of_another_version_is_refused_and_made_anew(low, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ragcli.pipeline import index, searcher
+
+    low.write("docs/a.txt", "门禁\n\n门禁密码每月更换。\n")
+    low.built("docs")
+    for module in (index, searcher):
+        monkeypatch.setattr(module, "INDEX_VERSION", 99)
+    refused = low("search", "门禁密码")
+    assert refused.code == 10
+    assert "ragcli index" in refused.err
+    assert low("index", "--json").json["index"]["unchanged"] is False
+    assert low("search", "门禁密码").code == 0
