@@ -11,7 +11,7 @@ BASE = ROOT / ".demo"
 RAGCLI = [str(Path(sys.executable).parent / "ragcli"), "--kb", str(BASE)]
 QUESTION = "一般员工到一线城市出差，住宿费每天最多报多少？"
 # A question, one that points back, and one that leaves out what it asks for.
-TURNS = ("DH-30 一天能除多少水？", "它的水箱多大？", "那 60 呢？")
+TURNS = ("DH-30 的额定功率是多少？", "它的水箱多大？", "那 60 呢？")
 
 
 def show(*command: str, typed: str = "") -> None:
