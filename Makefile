@@ -1,4 +1,4 @@
-# make demo | test | bundle | lint | eval | eval-data | bench | clean
+# make demo | test | bundle | lint | eval-data | clean
 # Everything is made once: the environment in .venv, the models in the folder that `ragcli models list` names.
 # BUNDLE=dir (or a folder `bundle` beside this file) takes all of it from there, without any network.
 
@@ -18,7 +18,7 @@ FROM_BUNDLE := --from $(BUNDLE_DIR)/models
 LLAMA_BUNDLE := --bundle $(BUNDLE_DIR)
 endif
 
-.PHONY: demo test fast real lint fix models models-small bundle eval eval-data bench clean
+.PHONY: demo test fast real lint fix models models-small bundle eval-data clean
 
 demo: models
 	$(BIN)/python scripts/demo.py
@@ -58,14 +58,9 @@ models-small: $(READY)
 bundle: models-small
 	$(BIN)/python scripts/bundle.py $(or $(BUNDLE_OUT),bundle)
 
-eval: models
-	$(BIN)/ragcli eval sample_docs/cases.jsonl
-
+# Real text files of other origins, in the folder that RAGCLI_EVAL_TXT names; not part of the tests.
 eval-data: $(READY)
-	$(BIN)/python scripts/check_cases.py sample_docs
-
-bench: models-small
-	$(BIN)/python -m pytest -q benchmarks
+	$(BIN)/python scripts/check_txt.py
 
 clean:
 	rm -rf .demo build dist *.egg-info .mypy_cache .ruff_cache
