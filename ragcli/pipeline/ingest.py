@@ -50,6 +50,8 @@ def ingest(
     found = find_sources(paths, limits.include, limits.max_file_mb * 2**20)
     known = {(document.root, document.file): document for document in store.documents()}
     gone = _gone(found, known, folders_of(paths))
+    if not (found.sources or gone or options.stdin or any(item.counts_as_failure for item in found.skipped)):
+        raise UsageError("no_text_files", paths=", ".join(paths), include=", ".join(limits.include))
     if not options.prune:
         _refuse_great_loss(found, known, gone)
     report = FilesReport(

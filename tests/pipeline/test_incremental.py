@@ -262,3 +262,12 @@ def test_an_index_of_another_version_is_refused_and_made_anew(low, monkeypatch: 
     assert "ragcli index" in refused.err
     assert low("index", "--json").json["index"]["unchanged"] is False
     assert low("search", "门禁密码").code == 0
+
+
+def test_a_folder_without_text_files_is_said_to_hold_none(low) -> None:
+    low("init")
+    (low.folder / "docs").mkdir()
+    low.write("docs/scan.pdf", b"%PDF-1.4")
+    outcome = low("sync", "docs")
+    assert outcome.code == 2
+    assert "*.txt" in outcome.err.splitlines()[-1]
