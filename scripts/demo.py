@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BASE = ROOT / ".demo"
 RAGCLI = [str(Path(sys.executable).parent / "ragcli"), "--kb", str(BASE)]
-QUESTION = "一般员工到一线城市出差，住宿费每天最多报多少？"
+QUESTION = "通用年卡多少钱？"
 # A question, one that points back, and one that leaves out what it asks for.
 TURNS = ("DH-30 的额定功率是多少？", "它的水箱多大？", "那 60 呢？")
 
