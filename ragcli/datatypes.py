@@ -8,7 +8,7 @@ offsets into the same text; scores are better when higher; times are seconds.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -164,13 +164,6 @@ class Hit:
     shown: bool = False
 
 
-class Retriever(Protocol):
-    """A first-stage search over one published index."""
-
-    def search(self, query: str, vector: Vectors, k: int) -> Sequence[tuple[int, float]]:
-        """Return at most `k` (chunk id, score) pairs, best first."""
-
-
 class Embedder(Protocol):
     """A model that turns text into vectors of length one."""
 
@@ -292,4 +285,3 @@ def with_tuples(row: Json) -> Json:
 
 
 Progress = Callable[[int, int], None]
-TextStream = Iterator[str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import date
@@ -48,6 +49,7 @@ def opened(env: Environment, base: KnowledgeBase, session: str) -> Iterator[Conv
         models = LanguageModels(base, env.screen.verbose)
         stack.callback(models.close)
         sessions = stack.enter_context(conversations(base))
+        sessions.forget_traces(time.time() - base.settings.trace.keep_days * 86400)
         engine = Engine(searcher, models, base.settings, date.today())
         conversation = open_conversation(engine, sessions, session or new_name())
         if conversation.damaged:

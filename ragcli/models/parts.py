@@ -71,6 +71,7 @@ def _member(wheel: Path, part: Part) -> Iterator[BinaryIO]:
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(part.member) as stream:
             yield cast(BinaryIO, stream)
+    # zipfile raises NotImplementedError for a member packed in a way that it doesn't know.
     except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError) as err:
         raise ModelUnusable("part_corrupt", path=wheel, reason=str(err)) from err
 

@@ -118,14 +118,6 @@ class Store:
         with transaction(self.connection, self.path):
             return len(self._drop(root, file))
 
-    def rename_document(self, root: str, old: str, new_root: str, new: str) -> None:
-        """Give a file another name without touching its text."""
-        with transaction(self.connection, self.path):
-            self.connection.execute(
-                "UPDATE documents SET root = ?, file = ? WHERE root = ? AND file = ?",
-                (new_root, new, root, old),
-            )
-
     def _drop(self, root: str, file: str) -> set[int]:
         rows = self.connection.execute(
             "SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document WHERE d.root = ? AND d.file = ?",

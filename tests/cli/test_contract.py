@@ -309,3 +309,14 @@ def test_help_is_quick_and_loads_nothing_heavy() -> None:
         "tokenizers",
     }
     assert "sync" in done.stdout
+
+
+def test_the_steps_of_old_turns_are_forgotten_and_their_answers_stay(docs) -> None:
+    docs.built("docs")
+    docs.model = type(docs.model)(["每两个月清洗一次。[1]"])
+    docs("ask", "甲型净化机的滤网多久清洗一次？", "--session", "旧")
+    docs.environ["RAGCLI_TRACE_KEEP_DAYS"] = "0"
+    docs("ask", "报销单什么时候交？", "--session", "新")
+    kept = docs("trace", "旧", "1", "--json").json
+    assert kept["trace"] == {}
+    assert "两个月" in kept["record"]["answer"]

@@ -63,7 +63,7 @@ def model_file():
     """The small real model's file, among the models of this machine."""
     found = sorted(models_dir(os.environ).rglob("*0.5b*.gguf"))
     if not found:
-        pytest.skip("the 0.5B model is not here: ragcli models pull")
+        pytest.fail("the 0.5B model is not here: ragcli models pull small")
     return found[0]
 
 
