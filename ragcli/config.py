@@ -108,6 +108,19 @@ class GenerationSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageStateSettings:
+    """What the model has read of passages, kept so that the first word comes at once."""
+
+    mode: str = _key(
+        "auto",
+        "all-kept: fastest; best-fresh: the best passage is read anew; off; auto",
+        choices=("auto", "all-kept", "best-fresh", "off"),
+    )
+    max_gb: float = _key(4.0, "disk that kept states may take; the longest unused leave first")
+    tokens: int = _key(1200, "tokens of passages in a prompt at most where they are shown whole", low=64)
+
+
+@dataclass(frozen=True, slots=True)
 class ClarifySettings:
     """When ragcli asks back."""
 
@@ -136,6 +149,7 @@ class Settings:
     rewrite: RewriteSettings = RewriteSettings()
     clarify: ClarifySettings = ClarifySettings()
     generation: GenerationSettings = GenerationSettings()
+    passage_states: PassageStateSettings = PassageStateSettings()
     trace: TraceSettings = TraceSettings()
     headings: tuple[HeadingRule, ...] = ()
 
@@ -217,8 +231,10 @@ def apply_table(
 def apply_environment(settings: Settings, environ: Mapping[str, str]) -> Settings:
     """Return the settings with `RAGCLI_<SECTION>_<KEY>` laid over them."""
     for name in sorted(environ):
-        section, _, key = name.removeprefix("RAGCLI_").lower().partition("_")
-        if name.startswith("RAGCLI_") and section in SECTIONS and key:
+        words = name.removeprefix("RAGCLI_").lower()
+        section = next((known for known in SECTIONS if words.startswith(f"{known}_")), "")
+        key = words.removeprefix(f"{section}_")
+        if name.startswith("RAGCLI_") and section and key:
             settings = set_value(settings, section, key, environ[name], name, trusted=True)
     return settings
 

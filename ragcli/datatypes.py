@@ -195,6 +195,7 @@ class Passage:
     `n` counts from 1 in the order in which passages stand in the prompt (document order); a sequence of
     passages is best first. The first `header_lines` lines of `text` are a table's header and stay.
     `chunk_texts`, one a chunk id, let a citation name the very chunk of joined ones; empty: the first.
+    `keep`: the text is the same in every prompt that shows it, so what the model has read of it may be put back.
     """
 
     n: int
@@ -205,6 +206,7 @@ class Passage:
     title: str = ""
     header_lines: int = 0
     chunk_texts: tuple[str, ...] = ()
+    keep: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,17 +214,23 @@ class Message:
     """One entry of a chat prompt.
 
     `pieces`, joined, are the content, cut where tokens must not reach across: each passage is tokenised by
-    itself. Empty: the content is one piece.
+    itself. Empty: the content is one piece. `kept` are the places in `pieces` of texts that come again in other
+    prompts, whose evaluated state may be put back instead of evaluating them here.
     """
 
     role: Literal["system", "user", "assistant"]
     content: str
     pieces: tuple[str, ...] = ()
+    kept: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a language model wrote, and what it cost in tokens and seconds."""
+    """What a language model wrote, and what it cost in tokens and seconds.
+
+    Of the prompt's tokens, `put_back_tokens` were read earlier and put back in `put_back_s`; evaluating took
+    `evaluate_s`; the rest stood in the model's memory.
+    """
 
     text: str
     finish: Literal["stop", "length", "time", "cancelled"]
@@ -231,6 +239,22 @@ class Completion:
     completion_tokens: int
     first_token_s: float
     total_s: float
+    put_back_tokens: int = 0
+    put_back_s: float = 0.0
+    evaluate_s: float = 0.0
+
+
+class StateStore(Protocol):
+    """Where evaluated states lie, by name; whatever gets lost there costs time only."""
+
+    def get(self, name: str) -> bytes | None:
+        """Return a state as it was put, or None."""
+
+    def put(self, name: str, data: bytes) -> bool:
+        """Keep a state; False where there is no room for it."""
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is one, without reading it."""
 
 
 class LanguageModel(Protocol):

@@ -1,7 +1,7 @@
 """The embedded language model: a GGUF file run by llama.cpp, which only this module imports.
 
-A prompt is evaluated from where it differs from what a sequence of the cache already holds; greedy; stops
-between tokens for a time limit, a cancel or Ctrl-C, and the cache stays usable. It writes no files.
+Tokens of a prompt and the answer to it; how a prompt gets into the cache is `cells.py`. Greedy; stops between
+tokens for a time limit, a cancel or Ctrl-C, and the cache stays usable. It writes no files.
 """
 
 from __future__ import annotations
@@ -15,21 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from ragcli.datatypes import Completion, Message
+from ragcli.datatypes import Completion, Message, StateStore
 from ragcli.errors import ModelUnusable, NoUsableAnswer
 from ragcli.generation import state
+from ragcli.generation.cells import SEQUENCES, Cells, Fixed, Part
 from ragcli.generation.gguf import memory_need, read_header
 from ragcli.generation.lookup import guess
-from ragcli.generation.native import Aborted, Grammar, Native, NativeOptions
+from ragcli.generation.native import Aborted, Grammar, Native, NativeOptions, build_of
 from ragcli.generation.run import Run
-from ragcli.generation.slots import Slot, Slots
+from ragcli.generation.slots import Slot
 from ragcli.generation.streaming import looping
 from ragcli.generation.template import marks_of, opening, render
 
 __all__ = ["LlamaModel", "memory_need"]
 
-_SLOTS = 3  # rewriter, generator, and one more prompt
-_SCRATCH = _SLOTS  # the sequence that states are cut out of
 _SPIN = "1000"
 _ROLE_ROOM = 2048  # cells beside the context for the other role's prompt
 
@@ -52,16 +51,17 @@ class LlamaModel:
         batch: int = 512,
         lookup: int = 0,
         repack: bool | None = None,
+        store: StateStore | None = None,
     ) -> None:
         """Load the file; `threads` None or 0 means every core, `cancelled` is asked at every token.
 
-        `model_hash` (the file's sha256) names the model in stored states; without it they aren't shared.
+        `model_hash` (the file's sha256) names the model in the states that `store` keeps.
         Raises ModelUnusable where the file, its chat template or the memory don't do.
         """
         read_header(path)
         options = NativeOptions(
             cells=-(-(context_tokens + min(_ROLE_ROOM, context_tokens)) // 256) * 256,
-            sequences=_SLOTS + 1,
+            sequences=SEQUENCES,
             threads=threads or cores(),
             batch=batch,
             flash_attention=flash_attention,
@@ -71,12 +71,14 @@ class LlamaModel:
         self._path, self._context_tokens, self._clock = path, context_tokens, clock
         self._cancelled = cancelled or (lambda: False)
         self._lookup = lookup
-        self._native = Native(_library(verbose=verbose), path, options)
-        self._slots = Slots(_SLOTS, options.cells)
-        self._template = self._checked_template()
+        lib = _library(verbose=verbose)
         self._key = state.key_of(
-            model_hash or f"{path.resolve()}:{path.stat().st_size}", self._native.build()
+            model_hash or f"{path.resolve()}:{path.stat().st_size}", build_of(lib, options)
         )
+        self._store = store
+        self._native = Native(lib, path, options)
+        self._cells = Cells(self._native, self._key, store)
+        self._template = self._checked_template()
 
     @property
     def context_tokens(self) -> int:
@@ -114,67 +116,63 @@ class LlamaModel:
         `timeout` is in seconds and covers the prompt too. Raises NoUsableAnswer for a prompt that leaves no
         room for an answer.
         """
-        run = Run(self._clock(), timeout, self._clock, self._cancelled)
-        tokens = self._tokens(messages)
-        room = min(max_tokens, self._context_tokens - len(tokens))
+        run = self._run(timeout)
+        parts = self._parts(messages)
+        size = sum(len(part.tokens) for part in parts)
+        room = min(max_tokens, self._context_tokens - size)
         if room < 1:
-            raise NoUsableAnswer("prompt_too_long", tokens=len(tokens), limit=self._context_tokens)
-        slot, known = self._make_room(tokens, room)
+            raise NoUsableAnswer("prompt_too_long", tokens=size, limit=self._context_tokens)
         try:
-            self._evaluate(slot, tokens[known:], run)
+            slot = self._cells.fill(parts, room, run)
         except Aborted:
-            return run.completion(len(tokens))
+            return run.completion(size)
         held = self._native.grammar(grammar) if grammar else None
         try:
             self._write(slot, room, held, run, on_text)
         finally:
             if held:
                 held.close()
-        return run.completion(len(tokens))
+        return run.completion(size)
 
     def likelihoods(self, messages: Sequence[Message], answers: Sequence[str]) -> list[float]:
         """Return the mean log-probability a token of each answer, its end mark included."""
-        run = Run(self._clock(), None, self._clock, self._cancelled)
-        prompt = self._tokens(messages)
         wanted = [[*self._native.tokenize(answer), self._native.end_token()] for answer in answers]
-        slot, known = self._make_room(prompt, max(map(len, wanted), default=1))
-        self._evaluate(slot, prompt[known:], run)
+        slot = self._cells.fill(self._parts(messages), max(map(len, wanted), default=1), self._run(None))
         first = log_softmax(self._native.logits())
         return [self._likelihood(slot, first, tokens) for tokens in wanted]
 
-    # ------------------------------------------------------------ states kept across commands
+    # ------------------------------------------------------------ what was read before
 
-    def prefix_name(self, messages: Sequence[Message]) -> str:
-        """Return the name of a fixed part's state: another model, build or prompt has another one."""
-        return state.name_of(self._key, self._prefix(messages))
+    @property
+    def keeps_passages(self) -> bool:
+        """Whether passages that were read once can be put back: the model can move them and there is a store."""
+        return self._cells.keeps_passages
 
-    def save_prefix_state(self, messages: Sequence[Message]) -> bytes:
-        """Return the evaluated state of the messages that a role's prompts begin with.
+    def prepare(self, messages: Sequence[Message]) -> bool:
+        """Read the messages that a role's prompts begin with, or put their state back from the store.
 
-        They are evaluated first where the cache doesn't hold them; what else it holds is kept.
+        Returns whether nothing had to be evaluated.
         """
-        tokens = self._prefix(messages)
-        slot, known = self._make_room(tokens, 0)
-        if len(slot.tokens) < len(tokens) or known < len(tokens) - 1:
-            self._evaluate(slot, tokens[known:], Run(self._clock(), None, self._clock, self._cancelled))
-        self._native.copy(slot.sequence, _SCRATCH, len(tokens))
-        try:
-            return state.pack(self._key, tokens, self._native.state(_SCRATCH))
-        finally:
-            self._native.forget(_SCRATCH)
+        fixed = self._fixed(messages)
+        if self._cells.holds(fixed):
+            return True
+        name = state.name_of(self._key, fixed.tokens)
+        kept = self._store.get(name) if self._store is not None else None
+        if kept and self._cells.load_fixed(kept, fixed):
+            return True
+        run = self._run(None)
+        made = self._cells.save_fixed(fixed, run)
+        if self._store is not None:
+            self._store.put(name, made)
+        return run.evaluated == 0
 
-    def load_prefix_state(self, data: bytes) -> bool:
-        """Put a saved state into the cache; False, and nothing changes, where it isn't exactly this model's."""
-        found = state.unpack(data, self._key)
-        if found is None:
-            return False
-        tokens, cells = found
-        slot, _ = self._make_room(tokens, 0)
-        slot.tokens = []
-        if not self._native.put_state(slot.sequence, cells):
-            return False
-        slot.tokens = list(tokens)
-        return True
+    def warm(self, messages: Sequence[Message], text: str) -> bool:
+        """Read a passage ahead of its use behind a fixed part, and keep it; False where nothing was to do.
+
+        Raises Aborted where the caller gave up meanwhile; nothing of the passage is kept then.
+        """
+        part = Part(self._native.tokenize(text), text)
+        return self._cells.warm(self._fixed(messages), part, self._run(None))
 
     # ------------------------------------------------------------ inside
 
@@ -192,14 +190,24 @@ class LlamaModel:
                 raise ModelUnusable("wrong_chat_template", path=self._path, mark=mark)
         return template
 
-    def _tokens(self, messages: Sequence[Message]) -> list[int]:
+    def _parts(self, messages: Sequence[Message]) -> list[Part]:
         pieces = render(messages, self._apply)
         if pieces is None:
             raise ModelUnusable("unknown_chat_template", path=self._path)
-        tokens = self._native.first_tokens()
-        for text, marks in pieces:
-            tokens += self._native.tokenize(text, marks=marks)
-        return tokens
+        parts = [Part(self._native.first_tokens())]
+        for piece in pieces:
+            tokens = self._native.tokenize(piece.text, marks=piece.marks)
+            parts.append(Part(tokens, piece.text if piece.kept else ""))
+        return parts
+
+    def _tokens(self, messages: Sequence[Message]) -> list[int]:
+        return [token for part in self._parts(messages) for token in part.tokens]
+
+    def _fixed(self, messages: Sequence[Message]) -> Fixed:
+        return Fixed(self._prefix(messages), state.fixed_name(messages))
+
+    def _run(self, timeout: float | None) -> Run:
+        return Run(self._clock(), timeout, self._clock, self._cancelled)
 
     def _prefix(self, messages: Sequence[Message]) -> list[int]:
         """Return the tokens that every prompt beginning with these messages has in common."""
@@ -207,27 +215,6 @@ class LlamaModel:
         other = self._tokens([*messages, Message("user", "b")])
         same = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), len(one))
         return one[:same]
-
-    def _make_room(self, tokens: Sequence[int], answer: int) -> tuple[Slot, int]:
-        slot, known = self._slots.choose(tokens)
-        for each in self._slots.all:  # an interrupted call may have left cells that nobody counted
-            self._native.forget(each.sequence, len(each.tokens))
-        for other in self._slots.crowded_out(slot, len(tokens) + answer):
-            other.tokens = []
-            self._native.forget(other.sequence)
-        if answer:  # a caller that only wants the prefix leaves what follows it in place
-            del slot.tokens[known:]
-            self._native.forget(slot.sequence, known)
-        return slot, known
-
-    def _evaluate(self, slot: Slot, tokens: Sequence[int], run: Run) -> None:
-        for start in range(0, len(tokens), self._native.options.batch):
-            part = tokens[start : start + self._native.options.batch]
-            if run.over():
-                raise Aborted
-            self._native.decode(part, len(slot.tokens), slot.sequence, check=run.over)
-            slot.tokens.extend(part)
-            run.evaluated += len(part)
 
     def _write(
         self, slot: Slot, room: int, grammar: Grammar | None, run: Run, on_text: Callable[[str], None] | None

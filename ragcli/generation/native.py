@@ -41,6 +41,27 @@ class Aborted(Exception):
     """The evaluation was stopped by the check that was handed in; nothing of the batch is kept."""
 
 
+def build_of(lib: Any, options: NativeOptions) -> str:
+    """Return what a stored state depends on besides the model and the tokens."""
+    return "|".join(
+        (
+            str(lib.__version__),
+            bytes(lib.llama_print_system_info()).decode("ascii", "replace").strip(),
+            options.cache_type,
+            str(options.batch),
+            str(options.flash_attention),
+            str(repacks(lib, options)),
+        )
+    )
+
+
+def repacks(lib: Any, options: NativeOptions) -> bool:
+    """Tell whether the weights are laid out anew for this processor, which keeps a second copy of them."""
+    if options.repack is not None:
+        return options.repack
+    return b"AMX_INT8 = 1" not in bytes(lib.llama_print_system_info())
+
+
 class Native:
     """A loaded model and its context."""
 
@@ -68,18 +89,9 @@ class Native:
             self.lib.llama_model_free(self.model)
             self.model = self.context = None
 
-    def build(self) -> str:
-        """Return what a stored state depends on besides the model and the tokens."""
-        lib, options = self.lib, self.options
-        return "|".join(
-            (
-                str(lib.__version__),
-                bytes(lib.llama_print_system_info()).decode("ascii", "replace").strip(),
-                options.cache_type,
-                str(options.flash_attention),
-                str(self._repack()),
-            )
-        )
+    def can_shift(self) -> bool:
+        """Tell whether evaluated cells may be moved to another position."""
+        return bool(self.lib.llama_memory_can_shift(self.memory))
 
     # ------------------------------------------------------------ text and tokens
 
@@ -181,10 +193,17 @@ class Native:
         """Drop a sequence's cells from a position on."""
         self.lib.llama_memory_seq_rm(self.memory, sequence, start, -1)
 
-    def copy(self, source: int, target: int, end: int) -> None:
-        """Let `target` share the first `end` cells of `source`."""
+    def copy(self, source: int, target: int, end: int, start: int = 0) -> None:
+        """Let `target` hold the cells of `source` from position `start` to `end`, and no others."""
         self.forget(target)
-        self.lib.llama_memory_seq_cp(self.memory, source, target, 0, end)
+        self.lib.llama_memory_seq_cp(self.memory, source, target, start, end)
+
+    def move_into(self, source: int, target: int, distance: int) -> None:
+        """Shift all cells of `source` by a distance and hand them to `target`; `source` is empty then."""
+        if distance:
+            self.lib.llama_memory_seq_add(self.memory, source, -1, -1, distance)
+        self.lib.llama_memory_seq_cp(self.memory, source, target, -1, -1)
+        self.forget(source)
 
     def state(self, sequence: int) -> bytes:
         """Return a sequence's evaluated cells."""
@@ -218,17 +237,12 @@ class Native:
             self._pending = err
             return True
 
-    def _repack(self) -> bool:
-        if self.options.repack is not None:
-            return self.options.repack
-        return b"AMX_INT8 = 1" not in bytes(self.lib.llama_print_system_info())
-
     def _load(self) -> Any:
         lib = self.lib
         params = lib.llama_model_default_params()
         params.n_gpu_layers = 0
         if hasattr(params, "use_extra_bufts"):
-            params.use_extra_bufts = self._repack()
+            params.use_extra_bufts = repacks(lib, self.options)
         if hasattr(params, "load_mode"):
             params.load_mode = lib.LLAMA_LOAD_MODE_MMAP if self.options.map_file else lib.LLAMA_LOAD_MODE_NONE
         elif hasattr(params, "use_mmap"):

@@ -53,7 +53,7 @@ class Prompt:
     def asking_again(self, note: str) -> Prompt:
         """Return the same prompt with a note after the question."""
         last = self.messages[-1]
-        again = Message("user", last.content + note, (*(last.pieces or (last.content,)), note))
+        again = Message("user", last.content + note, (*(last.pieces or (last.content,)), note), last.kept)
         return replace(self, messages=(*self.messages[:-1], again))
 
 
@@ -71,7 +71,7 @@ def fixed_messages(language: str, context_tokens: int = 4096) -> tuple[Message, 
             for n, passage in enumerate(example["passages"], start=1)
         ]
         pointer = _pointer(example["question"], shown, words)
-        out.append(_user([*_passage_pieces(shown, words), pointer, _question(example["question"], words)]))
+        out.append(_user(_passage_pieces(shown, words), [pointer, _question(example["question"], words)]))
         out.append(Message("assistant", example["answer"]))
     return tuple(out)
 
@@ -100,7 +100,7 @@ def build_prompt(
     room -= count_tokens("".join(tail)) + 2 * _MARKS
     wanted = _fitting(passages, min(budget.passages, room), words, count_tokens)
     turns = _recent(history, room - _passage_size(wanted, words, count_tokens), count_tokens)
-    last = _user(_passage_pieces(wanted, words) + tail)
+    last = _user(_passage_pieces(wanted, words), tail)
     spoken = [message for turn in turns for message in _spoken(turn)]
     messages = (*fixed, *opening, *spoken, last)
     return Prompt(messages, len(fixed), tuple(wanted), len(history) - len(turns))
@@ -126,8 +126,10 @@ def cut_text(text: str, header_lines: int, fits: Callable[[str], bool]) -> str:
 # ---------------------------------------------------------------- inside
 
 
-def _user(pieces: Sequence[str]) -> Message:
-    return Message("user", "".join(pieces), tuple(piece for piece in pieces if piece))
+def _user(shown: Sequence[tuple[str, bool]], tail: Sequence[str]) -> Message:
+    pieces = [(text, keep) for text, keep in (*shown, *((text, False) for text in tail)) if text]
+    kept = tuple(place for place, (_, keep) in enumerate(pieces) if keep)
+    return Message("user", "".join(text for text, _ in pieces), tuple(text for text, _ in pieces), kept)
 
 
 def _spoken(turn: tuple[str, str]) -> tuple[Message, Message]:
@@ -155,18 +157,32 @@ def _tail(
     return [*out, _question(question, words)]
 
 
-def _passage_pieces(passages: Sequence[Passage], words: Words) -> list[str]:
-    """Label, text and fence of each, each text a piece of its own, so that its tokens are always the same."""
-    pieces = [words["passages"]] if passages else []
+def label(n: int, language: str) -> str:
+    """Return the piece that stands before each passage and says by which number it is cited."""
+    return str(wording(language)["label"].format(n=n))
+
+
+def passage_piece(passage: Passage, words: Words) -> str:
+    """Return a passage as one piece: its path, so that what is read of it knows what it is about, and its text."""
+    path = path_of(passage, words["path_separator"])
+    text = as_records(passage.text, passage.header_lines).strip("\n").replace('"""', "“”")
+    return str(words["passage"].format(path=path, text=text))
+
+
+def _passage_pieces(passages: Sequence[Passage], words: Words) -> list[tuple[str, bool]]:
+    """Return each label and each passage as a piece of its own, and whether its state may be put back.
+
+    A label before a passage that is put back is too: a few tokens by themselves take as long as many.
+    """
+    pieces = [(words["passages"], False)] if passages else []
     for passage in sorted(passages, key=lambda p: p.n):
-        path = path_of(passage, words["path_separator"])
-        text = as_records(passage.text, passage.header_lines).strip("\n").replace('"""', "“”")
-        pieces += [words["label"].format(n=passage.n, path=path), text, words["fence"]]
+        pieces.append((str(words["label"].format(n=passage.n)), passage.keep))
+        pieces.append((passage_piece(passage, words), passage.keep))
     return pieces
 
 
 def _passage_size(passages: Sequence[Passage], words: Words, count: Count) -> int:
-    return sum(map(count, _passage_pieces(passages, words)))
+    return sum(count(text) for text, _ in _passage_pieces(passages, words))
 
 
 def _size(messages: Sequence[Message], count: Count) -> int:
@@ -190,7 +206,7 @@ def _fitting(passages: Sequence[Passage], room: int, words: Words, count: Count)
 
 def _shortened(passage: Passage, room: int, words: Words, count: Count) -> list[Passage]:
     def short(text: str) -> Passage:
-        return replace(passage, text=f"{text.rstrip()}\n{words['cut_note']}")
+        return replace(passage, text=f"{text.rstrip()}\n{words['cut_note']}", keep=False)
 
     def fits(text: str) -> bool:
         return _passage_size([short(text)], words, count) <= room

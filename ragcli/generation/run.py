@@ -21,6 +21,9 @@ class Run:
     clock: Callable[[], float]
     cancelled: Callable[[], bool]
     evaluated: int = 0
+    evaluate_s: float = 0.0
+    put_back: int = 0
+    put_back_s: float = 0.0
     first: float = 0.0
     finish: Finish = "stop"
     room: int = 0
@@ -62,4 +65,7 @@ class Run:
             len(self.tokens),
             self.first or total,
             total,
+            self.put_back,
+            self.put_back_s,
+            self.evaluate_s,
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from ragcli.datatypes import Message
 
@@ -17,20 +18,31 @@ _STAND_IN = re.compile("\ue000(\\d+)\ue001")
 _MARK = re.compile(r"<\|[A-Za-z0-9_]+\|>|<(?:start|end)_of_turn>")
 
 
-def render(messages: Sequence[Message], apply: Apply) -> list[tuple[str, bool]] | None:
-    """Return the prompt as (text, is it marks) pieces with the assistant's opening; None: unknown template."""
+class Piece(NamedTuple):
+    """A piece of a prompt: its text, whether it is marks of ours, whether its evaluated state may be put back."""
+
+    text: str
+    marks: bool = False
+    kept: bool = False
+
+
+def render(messages: Sequence[Message], apply: Apply) -> list[Piece] | None:
+    """Return the prompt in pieces with the assistant's opening; None: unknown template."""
     text = apply([(message.role, f"\ue000{i}\ue001") for i, message in enumerate(messages)])
     if text is None:
         return None
-    pieces: list[tuple[str, bool]] = []
+    pieces: list[Piece] = []
     end = 0
     for found in _STAND_IN.finditer(text):
-        pieces.append((text[end : found.start()], True))
+        pieces.append(Piece(text[end : found.start()], marks=True))
         message = messages[int(found.group(1))]
-        pieces += [(piece, False) for piece in (message.pieces or (message.content,))]
+        pieces += [
+            Piece(piece, kept=place in message.kept)
+            for place, piece in enumerate(message.pieces or (message.content,))
+        ]
         end = found.end()
-    pieces.append((text[end:], True))
-    return [piece for piece in pieces if piece[0]]
+    pieces.append(Piece(text[end:], marks=True))
+    return [piece for piece in pieces if piece.text]
 
 
 def opening(apply: Apply) -> str:

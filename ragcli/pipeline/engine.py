@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
@@ -26,6 +26,7 @@ class TurnOptions:
     timeout: float = 300.0
     file_glob: str = ""
     heading: str = ""
+    passage_states: bool = True
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,6 @@ class Engine:
     models: LanguageModels
     settings: Settings
     today: date
-    _fixed: set[str] = field(default_factory=set)
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -46,8 +46,5 @@ class Engine:
     def generator(self, language: str) -> LanguageModel:
         """Return the generator with the fixed part of its prompt already read."""
         model = self.models.generator
-        if language not in self._fixed:
-            fixed = fixed_messages(language, model.context_tokens)
-            restore_fixed(model, fixed, self.searcher.base.folder / "data" / "states")
-            self._fixed.add(language)
+        restore_fixed(model, fixed_messages(language, model.context_tokens))
         return model

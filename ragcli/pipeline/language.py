@@ -8,11 +8,10 @@ from functools import cached_property
 from pathlib import Path
 
 from ragcli.datatypes import Completion, LanguageModel, Message
-from ragcli.errors import StorageFailed
 from ragcli.generation.llm import LlamaModel
 from ragcli.pipeline.base import KnowledgeBase
 from ragcli.pipeline.models import file_hash, model_path
-from ragcli.storage.files import make_dir, write_atomic
+from ragcli.storage.states import StateFiles
 
 
 @dataclass
@@ -21,6 +20,7 @@ class LanguageModels:
 
     base: KnowledgeBase
     verbose: bool = False
+    cancelled: Callable[[], bool] | None = None
     _loaded: dict[Path, LlamaModel] = field(default_factory=dict)
 
     @cached_property
@@ -30,10 +30,15 @@ class LanguageModels:
 
     @cached_property
     def rewriter(self) -> LanguageModel:
-        """The model that completes questions; loaded at its first call."""
+        """The model that completes questions; loaded at its first call, its examples put back from the disk."""
         return LazyModel(
             lambda: self._load(self.base.settings.rewrite.model or self.base.settings.generation.model)
         )
+
+    @cached_property
+    def states(self) -> StateFiles:
+        """What the models have read, kept across commands."""
+        return state_files(self.base)
 
     def close(self) -> None:
         """Give the memory back."""
@@ -51,6 +56,8 @@ class LanguageModels:
                 settings.threads,
                 model_hash=file_hash(path, self.base.models_dir),
                 verbose=self.verbose,
+                cancelled=self.cancelled,
+                store=self.states,
             )
         return self._loaded[path]
 
@@ -83,31 +90,28 @@ class LazyModel:
         timeout: float | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Completion:
-        """Write an answer."""
+        """Write an answer; what stands before the last message is taken to come again."""
+        restore_fixed(self._model, messages[:-1])
         return self._model.complete(
             messages, max_tokens=max_tokens, grammar=grammar, timeout=timeout, on_text=on_text
         )
 
     def likelihoods(self, messages: Sequence[Message], answers: Sequence[str]) -> list[float]:
         """Return the mean log-probability a token of each answer."""
+        restore_fixed(self._model, messages[:-1])
         return self._model.likelihoods(messages, answers)
 
 
-def restore_fixed(model: LlamaModel, messages: Sequence[Message], folder: Path) -> bool:
-    """Put the evaluated fixed part of a prompt back from the disk, or keep it there for the next command.
+def restore_fixed(model: LanguageModel, messages: Sequence[Message]) -> bool:
+    """Make the model know the messages that a role's prompts begin with; return whether nothing was evaluated.
 
-    Returns whether it was there. Losing or damaging the file costs time only.
+    From its memory, else from the disk, else evaluated and kept for the next command. A model that runs
+    elsewhere looks after itself.
     """
-    path = folder / f"{model.prefix_name(messages)}.state"
-    try:
-        if model.load_prefix_state(path.read_bytes()):
-            return True
-    except OSError:
-        pass
-    state = model.save_prefix_state(messages)
-    try:
-        make_dir(folder)
-        write_atomic(path, state, mode=0o600)
-    except StorageFailed:
-        return False
-    return False
+    prepare = getattr(model, "prepare", None)
+    return bool(prepare and prepare(tuple(messages)))
+
+
+def state_files(base: KnowledgeBase) -> StateFiles:
+    """Return the kept states of a base."""
+    return StateFiles(base.folder / "data" / "states", int(base.settings.passage_states.max_gb * 1e9))

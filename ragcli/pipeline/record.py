@@ -66,8 +66,8 @@ def turn_json(
     tokens: Mapping[str, int],
 ) -> Json:
     """Return the record of a turn. Times come in seconds and leave in milliseconds."""
-    steps = ("rewrite", "retrieve", "prompt", "first_token", "generate", "total")
-    kinds = ("prompt", "evaluated", "completion", "rewriter_evaluated")
+    steps = ("rewrite", "retrieve", "prompt", "put_back", "evaluate", "first_token", "generate", "total")
+    kinds = ("prompt", "evaluated", "put_back", "completion", "rewriter_evaluated")
     return {
         "session": session,
         "turn": turn,

@@ -6,16 +6,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from ragcli.datatypes import Hit, Json, LanguageModel, Passage
+from ragcli.datatypes import Completion, Hit, Json
 from ragcli.dialogue.clarify import Decision
 from ragcli.dialogue.reading import Reading
 from ragcli.dialogue.state import DialogueState
-from ragcli.documents.normalise import fold
 from ragcli.generation.answer import Answer, answer, not_found
 from ragcli.generation.wording import language_of
 from ragcli.pipeline.engine import Engine, TurnOptions
 from ragcli.pipeline.record import Citation
-from ragcli.retrieval.passages import passages
+from ragcli.pipeline.shown import PassageMode, passage_mode, shown_passages
 from ragcli.retrieval.search import SearchResult
 
 OnText = Callable[[str], None]
@@ -63,47 +62,29 @@ class Reply:
     def _generated(self, language: str) -> Said:
         started = time.perf_counter()
         model = self.engine.generator(language)
-        shown = self._passages(model)
+        settings = self.engine.settings
+        mode = passage_mode(settings.passage_states, model, wanted=self.options.passage_states)
+        question = "\n".join(self.reading.queries)
+        shown = shown_passages(question, self.found.hits, settings, model.count_tokens, mode)
         loaded = time.perf_counter()
         result = answer(
-            "\n".join(self.reading.queries),
+            question,
             shown,
             model=model,
             history=[(turn.query, turn.answer) for turn in self.state.context.turns if turn.answer],
             summary=self.state.context.summary,
             facts=[fact.text for fact in self.state.facts],
             language=language,
-            max_tokens=self.engine.settings.generation.max_tokens,
-            passage_tokens=self.engine.settings.generation.passage_tokens,
+            max_tokens=settings.generation.max_tokens,
+            passage_tokens=max(settings.generation.passage_tokens, settings.passage_states.tokens)
+            if mode != "off"
+            else settings.generation.passage_tokens,
             timeout=self.options.timeout or None,
             on_text=self.on_text,
         )
-        return self._said(result, loaded - started, time.perf_counter() - loaded)
+        return self._said(result, mode, loaded - started, time.perf_counter() - loaded)
 
-    def _passages(self, model: LanguageModel) -> list[Passage]:
-        """Return what the model sees, best first, numbered in the order of the documents."""
-        limits = self.engine.settings
-        hits = self.found.hits[: limits.retrieval.passages]
-        question = " ".join(self.reading.queries)
-        chosen = passages(question, hits, limits.generation.passage_tokens, model.count_tokens, fold)
-        order = sorted(range(len(chosen)), key=lambda n: (chosen[n].file, chosen[n].line_start))
-        numbers = {place: n for n, place in enumerate(order, 1)}
-        texts = {hit.stored.chunk.chunk_id: hit.stored.chunk.text for hit in hits}
-        return [
-            Passage(
-                numbers[place],
-                item.file,
-                item.heading_path,
-                item.text,
-                item.chunk_ids,
-                item.title,
-                item.header.count("\n") if item.table else 0,
-                tuple(texts[chunk] for chunk in item.chunk_ids),
-            )
-            for place, item in enumerate(chosen)
-        ]
-
-    def _said(self, result: Answer, prepare: float, spent: float) -> Said:
+    def _said(self, result: Answer, mode: PassageMode, prepare: float, spent: float) -> Said:
         shown_ids = {
             chunk
             for passage in (result.prompt.passages if result.prompt else ())
@@ -115,17 +96,10 @@ class Reply:
             Citation(n, by_id[chunk]) for n, chunk in enumerate(result.citations, 1) if chunk in by_id
         )
         done = result.completion
-        timings = {"prompt": prepare, "generate": spent, "first_token": done.first_token_s if done else 0.0}
-        tokens = (
-            {
-                "prompt": done.prompt_tokens,
-                "evaluated": done.evaluated_tokens,
-                "completion": done.completion_tokens,
-            }
-            if done
-            else {}
-        )
+        timings = {"prompt": prepare, "generate": spent, **(_timings(done) if done else {})}
+        tokens = _tokens(done) if done else {}
         detail: Json = {
+            "passage_states": mode,
             "prompt": _spoken_prompt(result),
             "unsupported": list(result.checks.unsupported),
             "missing_numbers": list(result.checks.missing_numbers),
@@ -137,6 +111,19 @@ class Reply:
         if self.on_text:
             self.on_text(text)
         return text
+
+
+def _timings(done: Completion) -> dict[str, float]:
+    return {"first_token": done.first_token_s, "evaluate": done.evaluate_s, "put_back": done.put_back_s}
+
+
+def _tokens(done: Completion) -> dict[str, int]:
+    return {
+        "prompt": done.prompt_tokens,
+        "evaluated": done.evaluated_tokens,
+        "put_back": done.put_back_tokens,
+        "completion": done.completion_tokens,
+    }
 
 
 def _spoken_prompt(result: Answer) -> list[Json]:

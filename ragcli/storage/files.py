@@ -98,6 +98,12 @@ def sync_dir(path: Path) -> None:
         os.close(descriptor)
 
 
+def mark_used(path: Path) -> None:
+    """Set a file's time to now: among files that are kept for speed, the longest unused leave first."""
+    with storage_errors(path):
+        os.utime(path)
+
+
 @contextmanager
 def appending(path: Path) -> Iterator[BinaryIO]:
     """Open a file to append to, creating it where it is missing; flushed to the disk at the end."""

@@ -67,10 +67,26 @@ def model_file():
     return found[0]
 
 
+class MemoryStore(dict[str, bytes]):
+    """States kept in memory."""
+
+    def put(self, name: str, data: bytes) -> bool:
+        self[name] = data
+        return True
+
+    def has(self, name: str) -> bool:
+        return name in self
+
+
+@pytest.fixture
+def memory_store():
+    return MemoryStore()
+
+
 @pytest.fixture(scope="session")
 def small_model(model_file):
     from ragcli.generation.llm import LlamaModel
 
-    model = LlamaModel(model_file, 2048, model_hash="test")
+    model = LlamaModel(model_file, 2048, model_hash="test", store=MemoryStore())
     yield model
     model.close()

@@ -23,9 +23,11 @@ class FakeNative:
         self.evaluated: list[int] = []
         self.text = "好的"
         self.on_decode = lambda tokens: None
+        self.moved: list[int] = []
+        self.shifts, self.refuses = True, False
 
-    def build(self):
-        return "build"
+    def can_shift(self):
+        return self.shifts
 
     def close(self):
         pass
@@ -72,15 +74,19 @@ class FakeNative:
     def forget(self, sequence, start=0):
         del self.cells.setdefault(sequence, [])[start:]
 
-    def copy(self, source, target, end):
-        self.cells[target] = self.cells[source][:end]
+    def copy(self, source, target, end, start=0):
+        self.cells[target] = self.cells[source][start:end]
+
+    def move_into(self, source, target, distance):
+        self.moved.append(distance)
+        self.cells[target] = self.cells.setdefault(target, []) + self.cells.pop(source)
 
     def state(self, sequence):
         return "".join(map(chr, self.cells[sequence])).encode()
 
     def put_state(self, sequence, data):
         self.cells[sequence] = [ord(char) for char in data.decode()]
-        return True
+        return not self.refuses
 
 
 @pytest.fixture
@@ -88,6 +94,7 @@ def make_model(monkeypatch, tmp_path):
     monkeypatch.setattr(llm, "_library", lambda *, verbose: None)
     monkeypatch.setattr(llm, "read_header", lambda path: {})
     monkeypatch.setattr(llm, "Native", FakeNative)
+    monkeypatch.setattr(llm, "build_of", lambda lib, options: "build")
     path = tmp_path / "m.gguf"
     path.write_bytes(b"x")
 
@@ -212,30 +219,35 @@ def test_mod3_a_prompt_that_leaves_no_room_is_refused_in_words(make_model):
     assert caught.value.kind == "prompt_too_long"
 
 
-def test_a_fixed_part_is_kept_and_put_back(make_model):
-    model, _ = make_model()
-    data = model.save_prefix_state([RULES])
-    other, native = make_model()
-    assert other.load_prefix_state(data)
+def test_a_fixed_part_is_kept_and_put_back(make_model, memory_store):
+    store = memory_store
+    model, _ = make_model(store=store)
+    assert not model.prepare([RULES])
+    other, native = make_model(store=store)
+    assert other.prepare([RULES])
     done = other.complete([RULES, Message("user", "一")], max_tokens=9)
     assert done.evaluated_tokens < 10
     assert done.text == "好的"
     assert native.evaluated[0] < 10
 
 
-def test_another_models_state_is_refused(make_model):
-    model, _ = make_model()
-    data = model.save_prefix_state([RULES])
-    other, _ = make_model(model_hash="other")
-    assert not other.load_prefix_state(data)
-    assert not model.load_prefix_state(data[:-1])
-    assert other.prefix_name([RULES]) != model.prefix_name([RULES])
+def test_a_fixed_part_that_was_pushed_out_comes_back_from_the_store(make_model, memory_store):
+    model, native = make_model(store=memory_store)
+    for role in (RULES, OTHER):
+        model.prepare([role])
+    for n in range(9):
+        model.complete([Message("user", chr(0x4E00 + n) * 700)], max_tokens=9)
+    native.evaluated.clear()
+    for role in (RULES, OTHER, RULES, OTHER):
+        assert model.prepare([role])
+        assert model.complete([role, Message("user", "一")], max_tokens=9).evaluated_tokens < 10
+    assert max(native.evaluated) < 10
 
 
-def test_saving_a_fixed_part_keeps_the_conversation_behind_it(make_model):
-    model, _ = make_model()
+def test_preparing_a_fixed_part_keeps_the_conversation_behind_it(make_model, memory_store):
+    model, _ = make_model(store=memory_store)
     model.complete([RULES, Message("user", "一")], max_tokens=9)
-    model.save_prefix_state([RULES])
+    model.prepare([RULES])
     again = model.complete([RULES, Message("user", "一")], max_tokens=9)
     assert again.evaluated_tokens == 1
 
@@ -280,11 +292,11 @@ def test_real_state_gives_the_same_answer(small_model):
     fixed = [Message("system", "你是百科。" * 30)]
     question = [*fixed, Message("user", "水的化学式是什么？")]
     before = small_model.complete(question, max_tokens=16)
-    data = small_model.save_prefix_state(fixed)
-    for slot in small_model._slots.all:
+    small_model.prepare(fixed)
+    for slot in small_model._cells.slots.all:
         slot.tokens = []
         small_model._native.forget(slot.sequence)
-    assert small_model.load_prefix_state(data)
+    assert small_model.prepare(fixed)
     after = small_model.complete(question, max_tokens=16)
     assert after.text == before.text
     assert after.evaluated_tokens < before.prompt_tokens - 60

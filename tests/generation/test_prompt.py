@@ -37,7 +37,7 @@ def test_passages_stand_in_document_order_and_the_question_last(make_passage):
 
 def test_each_passage_is_a_piece_of_its_own(make_passage):
     message = build_prompt("多大？", [make_passage(1, "前文")]).messages[-1]
-    assert "前文" in message.pieces
+    assert any(piece.endswith('"""\n前文\n"""\n') for piece in message.pieces)
     assert "".join(message.pieces) == message.content
 
 
