@@ -6,7 +6,6 @@ the offline switches are set before the import, and only local folders are opene
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragcli.embedding.prompts import prompts_of
 from ragcli.errors import ModelUnusable
 
 if TYPE_CHECKING:
@@ -77,18 +77,6 @@ class SentenceEmbedder:
         values = rows.float().numpy()
         lengths = np.linalg.norm(values, axis=1, keepdims=True)
         return np.asarray(values / np.maximum(lengths, 1e-12), dtype=np.float32)
-
-
-def prompts_of(folder: Path) -> dict[str, str]:
-    """Return the prefixes that the model wants before a query and before a passage."""
-    try:
-        stated = json.loads((folder / "config_sentence_transformers.json").read_bytes()).get("prompts") or {}
-    except (OSError, ValueError, AttributeError):
-        stated = {}
-    return {
-        "query": str(stated.get("query", "")),
-        "passage": str(stated.get("passage", stated.get("document", ""))),
-    }
 
 
 def _load(folder: Path, precision: str) -> tuple[Any, Any]:

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import base64
 import json
-import struct
 from collections.abc import Iterator
+from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragcli.models.disk import Disk
 from ragcli.models.e5_charsmap import charsmap
 from ragcli.models.e5_pack import Pack, Shape, Tokens, dequantise
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from ragcli.models.tensor_file import TensorData, write_tensors
 
 # The prefixes that the model was trained with, from its model card.
 PROMPTS = {"query": "query: ", "passage": "passage: ", "document": "passage: "}
@@ -131,24 +128,12 @@ def _mark(text: str) -> dict[str, Any]:
 
 
 def _write_weights(pack: Pack, path: Path, disk: Disk) -> None:
-    """Write the safetensors file: u64 length of a JSON header, the header, the numbers; a slice at a time."""
-    shapes = _hugging_face_shapes(pack.shape)
-    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
-    end = 0
-    for name, (_, dims) in shapes.items():
-        size = 2 * _product(dims)
-        header[name] = {"dtype": "F16", "shape": list(dims), "data_offsets": [end, end + size]}
-        end += size
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    with disk.appending(path) as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        for name, dims in shapes.values():
-            if not name:
-                file.write(bytes(2 * _product(dims)))
-                continue
-            for numbers in _slices(pack, name):
-                file.write(numbers.astype("<f2").tobytes())
+    """Write the weights in float16, a slice at a time."""
+    tensors = {
+        theirs: TensorData("F16", dims, _halves(pack, ours) if ours else [bytes(2 * prod(dims))])
+        for theirs, (ours, dims) in _hugging_face_shapes(pack.shape).items()
+    }
+    write_tensors(path, disk, tensors, {"format": "pt"})
 
 
 def _hugging_face_shapes(shape: Shape) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -170,18 +155,11 @@ def _hugging_face_shapes(shape: Shape) -> dict[str, tuple[str, tuple[int, ...]]]
     return shapes
 
 
-def _slices(pack: Pack, name: str) -> Iterator[NDArray[np.float32]]:
-    """Yield a tensor's numbers in pieces: all word vectors at once would take 400 MB."""
+def _halves(pack: Pack, name: str) -> Iterator[bytes]:
+    """Yield a tensor's numbers in float16, in pieces: all word vectors at once would take 400 MB."""
     if not pack.tensors[name].quantised:
-        yield pack.floats(name)
+        yield pack.floats(name).astype("<f2").tobytes()
         return
     blocks = pack.blocks(name)
     for start in range(0, len(blocks), _SLICE):
-        yield dequantise(blocks[start : start + _SLICE])
-
-
-def _product(dims: tuple[int, ...]) -> int:
-    total = 1
-    for size in dims:
-        total *= size
-    return total
+        yield dequantise(blocks[start : start + _SLICE]).astype("<f2").tobytes()

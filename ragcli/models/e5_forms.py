@@ -8,15 +8,14 @@ from pathlib import Path
 
 from ragcli.models.disk import Disk
 from ragcli.models.e5_folder import write_folder
-from ragcli.models.e5_gguf import write_gguf
 from ragcli.models.e5_pack import parse
+from ragcli.models.e5_query import write_query_form
 from ragcli.models.join import sha256_of
-from ragcli.models.place import MANIFEST
-from ragcli.models.processor import QUERY_FILE
+from ragcli.models.place import MANIFEST, QUERY_FILE
 from ragcli.models.registry import ModelEntry
 
-# What both forms take beside the weights: tokenizer, and the 4-bit weights once more.
-EXTRA_BYTES = 330_000_000
+# What both forms take together: 16-bit weights, tokenizer, and the layers once more in 32 bits.
+EXTRA_BYTES = 350_000_000
 
 
 def make_forms(entry: ModelEntry, packed: Path, place: Path, disk: Disk) -> None:
@@ -27,7 +26,7 @@ def make_forms(entry: ModelEntry, packed: Path, place: Path, disk: Disk) -> None
         with packed.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             pack = parse(data, packed)
             write_folder(pack, temp, disk)
-            write_gguf(pack, temp / QUERY_FILE, entry.name, entry.licence)
+            write_query_form(pack, temp / QUERY_FILE, disk)
             del pack  # its arrays look into the map, which can't be closed under them
         made = {
             str(path.relative_to(temp)): sha256_of(path) for path in sorted(temp.rglob("*")) if path.is_file()

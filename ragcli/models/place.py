@@ -10,11 +10,11 @@ from pathlib import Path
 
 from ragcli.errors import ModelUnusable
 from ragcli.models.gguf_check import check_gguf, split_files
-from ragcli.models.processor import QUERY_FILE
 from ragcli.models.registry import ModelEntry, Registry
 from ragcli.models.remembered import Remembered
 
-# In the embedding model's folder, beside its form for llama.cpp: the sha256 of every file as they were made.
+# In the embedding model's folder: its form for single queries, and the sha256 of every file as they were made.
+QUERY_FILE = "query.safetensors"
 MANIFEST = "files.json"
 
 
@@ -72,7 +72,8 @@ def _due(entry: ModelEntry, models_dir: Path) -> dict[Path, str]:
     folder = models_dir / entry.place
     try:
         made = json.loads((folder / MANIFEST).read_bytes())
-        if made["made_from"] == entry.sha256:
+        # A folder that an earlier version made lacks the form; it is made anew by the next pull.
+        if made["made_from"] == entry.sha256 and QUERY_FILE in made["files"]:
             return {folder / str(name): str(sha256) for name, sha256 in made["files"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass

@@ -45,7 +45,6 @@ _SECONDS = 180
 _TEXT = (
     b"The quick brown fox jumps over the lazy dog, and again, and once more, until the batch is long enough."
 )
-QUERY_FILE = "query-q4_0.gguf"
 
 
 def processor_flags() -> frozenset[str]:
@@ -138,14 +137,8 @@ def probe(path: str) -> str:
     system = llama_cpp.llama_print_system_info().decode("utf-8", "replace").strip()
     if not path:
         return f"llama.cpp {llama_cpp.__version__}, no model to try; {system}"
-    embedding = Path(path).name == QUERY_FILE
-    model = llama_cpp.Llama(
-        model_path=path, n_ctx=128, n_batch=128, n_threads=2, embedding=embedding, verbose=False
-    )
-    if embedding:
-        model.embed(_TEXT.decode())
-    else:
-        model.eval(model.tokenize(_TEXT))
+    model = llama_cpp.Llama(model_path=path, n_ctx=128, n_batch=128, n_threads=2, verbose=False)
+    model.eval(model.tokenize(_TEXT))
     return f"llama.cpp {llama_cpp.__version__}, {Path(path).name}; {system}"
 
 

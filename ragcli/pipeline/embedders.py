@@ -1,6 +1,6 @@
 """Which embedding model a base uses, in which form, and what its vectors depend on.
 
-Passages are embedded in bulk by sentence-transformers, single queries by the GGUF of the same weights: no
+Passages are embedded in bulk by sentence-transformers, single queries by the mapped form of the same weights: no
 torch for a question. Everything here but the `load` functions is cheap.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ragcli.config import Settings
 from ragcli.datatypes import Embedder
-from ragcli.embedding.sentence import SentenceEmbedder, prompts_of
+from ragcli.embedding.prompts import prompts_of
 from ragcli.errors import ModelUnusable, RagcliError
 from ragcli.pipeline.base import KnowledgeBase
 from ragcli.pipeline.models import file_hash, model_path
@@ -36,13 +36,17 @@ def passage_embedding(base: KnowledgeBase) -> EmbeddingChoice:
         **facts, "backend": "sentence-transformers", "precision": precision, "prefix": prompts_of(folder)["passage"],
         "pooling": "mean", "normalised": "yes",
     }  # fmt: skip
-    return EmbeddingChoice(identity, lambda: SentenceEmbedder(folder, identity, precision))
+
+    def load() -> Embedder:
+        from ragcli.embedding.sentence import SentenceEmbedder
+
+        return SentenceEmbedder(folder, identity, precision)
+
+    return EmbeddingChoice(identity, load)
 
 
 def query_embedding(base: KnowledgeBase) -> Embedder:
-    """Return what embeds this base's queries: the GGUF form where there is one, else the folder."""
-    from ragcli.embedding.llama import LlamaEmbedder
-
+    """Return what embeds this base's queries: the model's quick form where there is one, else the folder."""
     folder = _folder(base.settings, base.models_dir)
     prompts = prompts_of(folder)
     try:
@@ -50,8 +54,12 @@ def query_embedding(base: KnowledgeBase) -> Embedder:
     except ModelUnusable:
         path = folder
     if path.is_dir():
+        from ragcli.embedding.sentence import SentenceEmbedder
+
         return SentenceEmbedder(folder, model_facts(base))
-    return LlamaEmbedder(
+    from ragcli.embedding.query import QueryEmbedder
+
+    return QueryEmbedder(
         path, model_facts(base), query_prefix=prompts["query"], passage_prefix=prompts["passage"]
     )
 

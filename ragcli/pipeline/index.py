@@ -9,15 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragcli.datatypes import Json, Term, Vocabulary, with_tuples
-from ragcli.documents.normalise import fold
-from ragcli.documents.vocabulary import build_vocabulary, read_aliases
 from ragcli.errors import NotReady
 from ragcli.pipeline.base import KnowledgeBase
 from ragcli.pipeline.embed import text_of
 from ragcli.pipeline.report import IndexReport, RunReport
-from ragcli.retrieval.calibration import calibrate
-from ragcli.retrieval.dense import DenseIndex, build_dense
-from ragcli.retrieval.lexical import LexicalIndex, LexicalRow, build_lexical
+from ragcli.retrieval.lexical import LexicalRow
 from ragcli.storage import vectors as cache
 from ragcli.storage.files import write_atomic
 from ragcli.storage.revisions import Revision, begin_revision, current_revision, publish_revision
@@ -46,6 +42,11 @@ def build_index(
             current.manifest["kind"], current.number, current.manifest["total"], unchanged=True
         )
         return RunReport(index=report, seconds=clock() - started)
+    from ragcli.documents.normalise import fold
+    from ragcli.retrieval.calibration import calibrate
+    from ragcli.retrieval.dense import DenseIndex, build_dense
+    from ragcli.retrieval.lexical import LexicalIndex, build_lexical
+
     folder = begin_revision(base.index_dir)
     made = build_dense(folder / "dense.faiss", ids, vectors, kind)
     build_lexical(folder / "lexical", lexical_rows(store), fold)
@@ -104,6 +105,8 @@ def lexical_rows(store: Store) -> Iterator[LexicalRow]:
 
 def vocabulary_of(store: Store, base: KnowledgeBase) -> Vocabulary:
     """Return the base's own names, with the user's aliases."""
+    from ragcli.documents.vocabulary import build_vocabulary, read_aliases
+
     terms = {
         document.file: [Term(**with_tuples(term)) for term in document.terms]
         for document in store.documents()

@@ -41,7 +41,7 @@ class Pulled:
 def model_path(name_or_path: str, role: str, models_dir: Path) -> Path:
     """Return a model's file or folder, checked. Roles: embedding, query, rewriter, generator.
 
-    The embedding model of the registry is a folder for `embedding` and a GGUF file in it for `query`.
+    The embedding model of the registry is a folder for `embedding` and a file in it for `query`.
     """
     return place.find_model(name_or_path, role, load_registry(), _known(models_dir))
 
@@ -165,13 +165,8 @@ def check_llama(models_dir: Path) -> str:
     whole = [
         models_dir / e.place for e in load_registry().models if e.form == "gguf" and _there(e, models_dir)
     ]
-    embedding = [
-        models_dir / e.place / processor.QUERY_FILE
-        for e in load_registry().models
-        if e.form == "e5" and _there(e, models_dir)
-    ]
     smallest = sorted([*whole, *_added(models_dir)], key=lambda path: path.stat().st_size)
-    return processor.check_llama(next(iter([*smallest, *embedding]), None))
+    return processor.check_llama(next(iter(smallest), None))
 
 
 @dataclass(frozen=True, slots=True)

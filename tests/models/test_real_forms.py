@@ -40,7 +40,7 @@ def models_dir():
 @pytest.fixture(scope="module")
 def both(models_dir):
     """Passages and queries as vectors of each form; torch stays in a child."""
-    from ragcli.embedding.llama import LlamaEmbedder
+    from ragcli.embedding.query import QueryEmbedder
 
     folder = model_path("multilingual-e5-small", "embedding", models_dir)
     done = subprocess.run(
@@ -48,8 +48,8 @@ def both(models_dir):
         input="\0".join(TEXTS).encode(), capture_output=True, check=True,
     )  # fmt: skip
     path = model_path("multilingual-e5-small", "query", models_dir)
-    llama = LlamaEmbedder(path, {}, query_prefix="query: ", passage_prefix="passage: ")
-    ours = np.stack([llama.embed_passages(TEXTS), np.stack([llama.embed_query(text) for text in TEXTS])])
+    quick = QueryEmbedder(path, {}, query_prefix="query: ", passage_prefix="passage: ")
+    ours = np.stack([quick.embed_passages(TEXTS), np.stack([quick.embed_query(text) for text in TEXTS])])
     return np.frombuffer(done.stdout, "<f4").reshape(ours.shape), ours
 
 
@@ -60,8 +60,8 @@ def test_both_forms_give_the_same_vectors(both):
 
 
 def test_both_forms_rank_alike(both):
-    (passages, queries), (_, by_llama) = both
-    far, near = queries @ passages.T, by_llama @ passages.T
+    (passages, queries), (_, by_quick) = both
+    far, near = queries @ passages.T, by_quick @ passages.T
     for scores in (far, near):
         np.fill_diagonal(scores, -1)
     assert (far.argmax(axis=1) == near.argmax(axis=1)).all()
@@ -70,14 +70,14 @@ def test_both_forms_rank_alike(both):
 def test_both_forms_cut_text_into_the_same_tokens(models_dir, both):
     from tokenizers import Tokenizer
 
-    from ragcli.embedding.llama import LlamaEmbedder
+    from ragcli.embedding.query import QueryEmbedder
 
     folder = model_path("multilingual-e5-small", "embedding", models_dir)
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     path = model_path("multilingual-e5-small", "query", models_dir)
-    llama = LlamaEmbedder(path, {}, query_prefix="", passage_prefix="")
+    quick = QueryEmbedder(path, {}, query_prefix="", passage_prefix="")
     for text in TEXTS:
-        assert llama.count_tokens(text) == len(tokenizer.encode(text).ids), text
+        assert quick.count_tokens(text) == len(tokenizer.encode(text).ids), text
 
 
 def test_the_files_are_whole_and_this_build_of_llama_survives(models_dir):

@@ -1,4 +1,4 @@
-"""Write the packed embedding model as a GGUF of architecture `bert`: the only code that imports `gguf`.
+"""Write the packed embedding model as a GGUF of architecture `bert`, for servers and for tests of GGUF files.
 
 The 4-bit blocks are carried over as they are, so the weights are the very ones of the pack. llama.cpp embeds with it:
 tokenizer model `t5` (Unigram), mean pooling.
@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ragcli.models.e5_charsmap import charsmap
-from ragcli.models.e5_pack import BLOCK, BLOCK_BYTES, Pack
+from ragcli.models.e5_pack import BLOCK, BLOCK_BYTES, Pack, parse
+from tests.models.small import pack_bytes
 
 _NORMAL, _UNKNOWN, _CONTROL = 1, 2, 3
 _NAMES = {
@@ -44,6 +45,15 @@ def write_gguf(pack: Pack, path: Path, name: str, licence: str) -> None:
         writer.write_tensors_to_file()
     finally:
         writer.close()
+
+
+def gguf_bytes(folder: Path) -> bytes:
+    """Return a small GGUF file."""
+    path = folder / "small.gguf.tmp"
+    write_gguf(parse(pack_bytes(), path), path, "small", "MIT")
+    data = path.read_bytes()
+    path.unlink()
+    return data
 
 
 def _add_tokenizer(writer: Any, pack: Pack) -> None:
