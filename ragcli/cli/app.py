@@ -72,7 +72,7 @@ def build(messages: Messages) -> typer.Typer:
     """Return the command tree with its help in one language."""
     import typer
 
-    from ragcli.cli import ask, base, chat, models, sessions, upkeep
+    from ragcli.cli import ask, badcase, base, chat, evaluate, models, sessions, upkeep, warm
 
     app = typer.Typer(
         name="ragcli",
@@ -85,7 +85,7 @@ def build(messages: Messages) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    for part in (base, ask, chat, sessions, models, upkeep):
+    for part in (base, ask, chat, sessions, badcase, evaluate, models, warm, upkeep):
         part.register(app, messages)
     return app
 

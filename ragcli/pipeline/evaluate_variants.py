@@ -1,0 +1,160 @@
+"""Ablations: the same engine with one thing taken out, so that the table shows what that thing brings.
+
+Each variant is a value; it is laid over an opened engine without touching the rooms: what is searched, how hits
+are ranked, which names are known, what the rewriting model is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ragcli.config import Settings
+from ragcli.datatypes import Vocabulary
+from ragcli.errors import UsageError
+from ragcli.evaluation.cases import Form
+from ragcli.evaluation.ways import GOLD, JOINED, RAW, SYSTEM, Mode, Way
+from ragcli.pipeline.engine import Engine
+from ragcli.pipeline.searcher import Searcher
+from ragcli.retrieval.evidence import Candidate, QueryView
+from ragcli.retrieval.filters import Filters
+from ragcli.retrieval.rank import RankWeights, WordReranker
+from ragcli.retrieval.search import SearchOptions, SearchResult
+
+SearchChange = Callable[[SearchOptions], SearchOptions]
+FilterChange = Callable[[Filters], Filters]
+QueryChange = Callable[[Sequence[str]], Sequence[str]]
+NameChange = Callable[[Vocabulary], Vocabulary]
+SettingsChange = Callable[[Settings], Settings]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One row of the table: its name, how it asks, and what it changes of the engine."""
+
+    name: str
+    way: Way
+    search: SearchChange | None = None
+    filters: FilterChange | None = None
+    queries: QueryChange | None = None
+    names: NameChange | None = None
+    settings: SettingsChange | None = None
+    model: bool = False
+    forms: tuple[Form, ...] = ("documents", "corpus")
+
+
+@dataclass(frozen=True, slots=True)
+class InFusedOrder:
+    """No reranking: the order of the first stage."""
+
+    name: str = "none"
+
+    def rerank(self, _query: QueryView, candidates: Sequence[Candidate]) -> list[float]:
+        """Return the scores of the first stage."""
+        return [candidate.fused for candidate in candidates]
+
+
+@dataclass(frozen=True)
+class ChangedSearcher(Searcher):
+    """A searcher that searches as a variant says."""
+
+    variant: Variant = Variant("", SYSTEM)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The names of the base as the variant leaves them."""
+        names = super().vocabulary
+        return self.variant.names(names) if self.variant.names else names
+
+    def search(self, queries: Sequence[str], filters: Filters, options: SearchOptions) -> SearchResult:
+        """Return the hits of the queries, the filters and the options that the variant leaves."""
+        queries = self.variant.queries(queries) if self.variant.queries else queries
+        filters = self.variant.filters(filters) if self.variant.filters else filters
+        options = self.variant.search(options) if self.variant.search else options
+        return super().search(queries, filters, options)
+
+
+def with_variant(engine: Engine, variant: Variant) -> Engine:
+    """Return the engine as a variant changes it."""
+    changed = replace(engine, settings=variant.settings(engine.settings)) if variant.settings else engine
+    if not (variant.search or variant.filters or variant.queries or variant.names):
+        return changed
+    old = engine.searcher
+    searcher = ChangedSearcher(old.base, old.store, old.revision, old.stale, variant)
+    # What was opened already is shared: an index in memory twice would only cost.
+    for name in ("dense", "lexical", "embedder", "calibration"):
+        searcher.__dict__[name] = getattr(old, name)
+    return replace(changed, searcher=searcher)
+
+
+def variants(form: Form, mode: Mode, only: Sequence[str], *, with_model: bool) -> list[Variant]:
+    """Return the rows of an ablation: ways of asking, then one thing out at a time under the run's rewriting."""
+    if form == "rewriting":
+        known = [item for item in _ways(mode) if item.name in ("rules", "llm", "hybrid")]
+    else:
+        known = [*_ways(mode), *(replace(item, way=replace(SYSTEM, mode=mode)) for item in _without())]
+    if only:
+        names = [item.name for item in known]
+        for name in only:
+            if name not in names:
+                raise UsageError("unknown_variant", name=name, known=", ".join(names))
+        return [item for item in known if item.name in only]
+    return [item for item in known if with_model or not item.model]
+
+
+def _ways(mode: Mode) -> list[Variant]:
+    return [
+        Variant("raw", RAW),
+        Variant("concat", JOINED),
+        Variant("rules", replace(SYSTEM, mode="rules")),
+        Variant("llm", replace(SYSTEM, mode="llm"), model=True),
+        Variant("hybrid", replace(SYSTEM, mode="hybrid"), model=True),
+        Variant("gold", replace(GOLD, mode=mode)),
+    ]
+
+
+def _reranked(**weights: float) -> SearchChange:
+    return lambda options: replace(options, reranker=WordReranker(replace(RankWeights(), **weights)))
+
+
+def _alone(**weights: float) -> SearchChange:
+    """Return the plain search of one kind: no other kind, no reranking."""
+    return lambda options: replace(options, reranker=InFusedOrder(), **weights)  # type: ignore[arg-type]
+
+
+def _no_aliases(names: Vocabulary) -> Vocabulary:
+    return Vocabulary(tuple(replace(term, aliases=()) for term in names.terms))
+
+
+def _threshold(settings: Settings) -> Settings:
+    return replace(settings, retrieval=replace(settings.retrieval, threshold=0.0))
+
+
+def _first_two(queries: Sequence[str]) -> Sequence[str]:
+    return queries[:2]
+
+
+def _no_raw(queries: Sequence[str]) -> Sequence[str]:
+    return queries[1:] or queries
+
+
+def _without() -> list[Variant]:
+    way = SYSTEM
+    return [
+        Variant("dense alone", way, search=_alone(lexical_weight=0.0)),
+        Variant("lexical alone", way, search=_alone(dense_weight=0.0)),
+        Variant("fused, not reranked", way, search=lambda options: replace(options, reranker=InFusedOrder())),
+        Variant("with path weight", way, search=_reranked(path=0.3)),
+        Variant("no table rows", way, search=_reranked(near=0.0)),
+        Variant("no numbers", way, search=_reranked(numbers=0.0)),
+        Variant("no threshold", way, settings=_threshold),
+        Variant("no file weights", way, filters=lambda filters: replace(filters, files={})),
+        Variant(
+            "no seen set", way, filters=lambda filters: replace(filters, seen=frozenset(), only_new=False)
+        ),
+        Variant("one query", way, queries=_first_two),
+        Variant("rewrite alone", way, queries=_no_raw),
+        Variant("no aliases", way, names=_no_aliases),
+        Variant("no vocabulary", way, names=lambda _names: Vocabulary()),
+    ]
