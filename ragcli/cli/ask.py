@@ -55,6 +55,7 @@ def register(app: typer.Typer, messages: Messages) -> None:
         timeout: float = typer.Option(-1.0, "--timeout", metavar="SECONDS", help=text("help.timeout")),
         file_glob: str = typer.Option("", "--file", metavar="GLOB", help=text("help.file_glob")),
         no_generate: bool = typer.Option(False, "--no-generate", help=text("help.no_generate")),
+        no_states: bool = typer.Option(False, "--no-passage-states", help=text("help.no_passage_states")),
     ) -> None:
         from ragcli.cli.talk import opened, turn_options
 
@@ -67,6 +68,7 @@ def register(app: typer.Typer, messages: Messages) -> None:
             rewrite=rewrite,
             timeout=timeout,
             generate=not no_generate,
+            passage_states=not no_states,
             file_glob=file_glob,
         )
         with opened(env, base, session) as conversation:

@@ -25,6 +25,7 @@ def register(app: typer.Typer, messages: Messages) -> None:
         timeout: float = typer.Option(-1.0, "--timeout", metavar="SECONDS", help=text("help.timeout")),
         file_glob: str = typer.Option("", "--file", metavar="GLOB", help=text("help.file_glob")),
         no_generate: bool = typer.Option(False, "--no-generate", help=text("help.no_generate")),
+        no_states: bool = typer.Option(False, "--no-passage-states", help=text("help.no_passage_states")),
         jsonl: bool = typer.Option(False, "--jsonl", help=text("help.jsonl")),
     ) -> None:
         from ragcli.cli.jsonl import run_jsonl
@@ -39,6 +40,7 @@ def register(app: typer.Typer, messages: Messages) -> None:
             rewrite=rewrite,
             timeout=timeout,
             generate=not no_generate,
+            passage_states=not no_states,
             file_glob=file_glob,
         )
         with opened(env, base, session) as conversation:

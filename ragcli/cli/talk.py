@@ -27,6 +27,7 @@ def turn_options(
     timeout: float = -1.0,
     generate: bool = True,
     file_glob: str = "",
+    passage_states: bool = True,
 ) -> TurnOptions:
     """Return a turn's options: flags where they were given, else the settings."""
     mode = rewrite or settings.rewrite.mode
@@ -35,7 +36,14 @@ def turn_options(
             "bad_option", option="--rewrite", value=mode, wanted=" | ".join(_MODES), command="ask"
         )
     limit = settings.generation.timeout if timeout < 0 else timeout
-    return TurnOptions(k or settings.retrieval.k, mode, generate, limit, file_glob)  # type: ignore[arg-type]
+    return TurnOptions(
+        k or settings.retrieval.k,
+        mode,  # type: ignore[arg-type]
+        generate,
+        limit,
+        file_glob,
+        passage_states=passage_states,
+    )
 
 
 @contextmanager

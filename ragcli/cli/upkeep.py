@@ -85,6 +85,8 @@ def print_status(env: Environment, result: Json) -> None:
     else:
         screen.say(text("status.no_index"))
     screen.say(text("status.sessions", sessions=result["sessions"]))
+    warm = result["warm"]
+    screen.say(text("status.warm", passages=warm["passages"], of=warm["of"], gb=f"{warm['bytes'] / 1e9:.2f}"))
 
 
 def print_findings(env: Environment, rows: list[Json]) -> None:

@@ -27,9 +27,10 @@ from ragcli.generation.slots import Slot
 from ragcli.generation.streaming import looping
 from ragcli.generation.template import marks_of, opening, render
 
-__all__ = ["LlamaModel", "memory_need"]
+__all__ = ["Aborted", "LlamaModel", "kept_name", "memory_need", "state_key"]
 
 _SPIN = "1000"
+DEFAULTS = NativeOptions(cells=0, sequences=SEQUENCES, threads=0)
 _ROLE_ROOM = 2048  # cells beside the context for the other role's prompt
 
 
@@ -268,6 +269,16 @@ class LlamaModel:
                 total += float(log_softmax(self._native.logits(i))[token])
             self._native.forget(slot.sequence, start)
         return total / len(tokens)
+
+
+def state_key(model_hash: str, options: NativeOptions = DEFAULTS) -> str:
+    """Return what the names of a model's kept states begin with; the model isn't loaded for it."""
+    return state.key_of(model_hash, build_of(_library(verbose=False), options))
+
+
+def kept_name(key: str, fixed: Sequence[Message], text: str) -> str:
+    """Return the name under which a passage read behind a fixed part is kept."""
+    return state.passage_name(key, state.fixed_name(fixed), text)
 
 
 def cores() -> int:

@@ -77,6 +77,10 @@ class LazyModel:
         """How many tokens the prompt and the answer may take together."""
         return self._model.context_tokens
 
+    def prepare(self, messages: Sequence[Message]) -> bool:
+        """Make the model know what its prompts begin with."""
+        return restore_fixed(self._model, messages)
+
     def count_tokens(self, text: str) -> int:
         """Return how many tokens the text takes."""
         return self._model.count_tokens(text)

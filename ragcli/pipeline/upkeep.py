@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from ragcli.datatypes import Json
 from ragcli.errors import Damaged, NotReady, RagcliError
 from ragcli.pipeline.base import KnowledgeBase, conversations, reading, writing
-from ragcli.pipeline.embed import missing_vectors, text_of
+from ragcli.pipeline.embed import chunk_keys, missing_vectors, text_of
 from ragcli.pipeline.embedders import passage_embedding
 from ragcli.pipeline.index import build_index
+from ragcli.pipeline.warm import warm_share
 from ragcli.storage import vectors as cache
 from ragcli.storage.files import remove, sweep
 from ragcli.storage.revisions import current_revision, verify_revision
@@ -28,6 +29,7 @@ def status(base: KnowledgeBase) -> Json:
             "vectors": _vectors(base, store),
             "index": _index(base, store),
             "sessions": len(saved.overview()),
+            "warm": warm_share(base),
         }
 
 
@@ -35,18 +37,20 @@ def _vectors(base: KnowledgeBase, store: Store) -> Json:
     out: Json = {
         "model": base.settings.embedding.model,
         "precision": base.settings.embedding.precision,
-        "failed": len(cache.failures(store)),
     }
+    failures = cache.failures(store)
     try:
         identity = passage_embedding(base).identity
     except RagcliError as err:
-        return {**out, "done": None, "pending": None, "trouble": err.kind}
+        return {**out, "failed": len(failures), "done": None, "pending": None, "trouble": err.kind}
     missing, total = missing_vectors(store, identity)
+    failed = sum(item.key in failures for item in missing)
     return {
         **out,
         "precision": identity["precision"],
+        "failed": failed,
         "done": total - len(missing),
-        "pending": len(missing) - out["failed"],
+        "pending": len(missing) - failed,
     }
 
 
@@ -109,8 +113,14 @@ def _check_chunks(store: Store) -> int:
 def _check_vectors(base: KnowledgeBase, store: Store) -> int:
     with suppress(RagcliError):
         identity = passage_embedding(base).identity
-        keys = [cache.vector_key(identity, text_of(stored)) for stored in store.all_chunks()]
-        return len(cache.load(store, keys))
+        kept = cache.kept_keys(store, identity)
+        keys = set()
+        for stored in store.all_chunks():
+            key = cache.vector_key(identity, text_of(stored))
+            if kept.get(stored.chunk.chunk_id, key) != key:
+                raise Damaged("damaged_vector", path=store.path, key=key.hex())
+            keys.add(key)
+        return sum(1 for _ in cache.stream(store, sorted(keys)))
     return 0
 
 
@@ -127,8 +137,7 @@ def vacuum(base: KnowledgeBase) -> Json:
     """Drop vectors that no chunk needs under the present settings, and what killed runs left behind."""
     with writing(base) as store:
         identity = passage_embedding(base).identity
-        used = {cache.vector_key(identity, text_of(stored)) for stored in store.all_chunks()}
-        dropped = cache.drop_unused(store, used)
+        dropped = cache.drop_unused(store, set(chunk_keys(store, identity, keep=True).values()))
         swept = len(sweep(base.folder / "data")) + len(sweep(base.index_dir))
         store.compact()
     return {"vectors": dropped, "files": swept}

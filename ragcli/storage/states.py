@@ -65,6 +65,10 @@ class StateFiles:
         """Return the names of all states on the disk."""
         return {path.name.removesuffix(_ENDING) for path, _, _ in self._files()}
 
+    def fixed_names(self) -> set[str]:
+        """Return the names of the states that are not a passage's."""
+        return {name for name in self.names() if not name.startswith(PASSAGE)}
+
     def size(self) -> int:
         """Return the bytes that the states take on the disk."""
         return sum(size for _, size, _ in self._files())
