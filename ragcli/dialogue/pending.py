@@ -16,7 +16,7 @@ def complete(reply: str, pending: Pending, lexicon: Lexicon) -> Ruled:
     own = content(pending.standalone)
     if chosen:
         queries = tuple(f"{entity.name} {pending.standalone}".strip(ENDS) for entity in chosen)
-        return Ruled(queries, "reply", chosen, own)
+        return Ruled(queries, "reply", chosen, own, separate=len(queries) > 1)
     return Ruled((joined([text, pending.standalone]),), "reply", (), (*own, *content(text)))
 
 

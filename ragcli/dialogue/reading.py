@@ -62,7 +62,7 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A question, read in its conversation."""
+    """A question, read in its conversation; `separate` where the queries ask different things."""
 
     query: str
     queries: tuple[str, ...]
@@ -78,6 +78,7 @@ class Reading:
     candidates: tuple[Candidate, ...] = ()
     rewriter_tokens: int = 0
     resolved_by: str = ""
+    separate: bool = False
 
     @property
     def smalltalk(self) -> bool:

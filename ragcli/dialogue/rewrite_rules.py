@@ -48,13 +48,17 @@ _SEVERAL = frozenset({"both", "compare", "which", "several"})
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """What the rules made of a question; `content` are the phrases of the chain that it belongs to."""
+    """What the rules made of a question; `content` are the phrases of the chain that it belongs to.
+
+    `separate` says that the queries ask of several things, one each.
+    """
 
     queries: tuple[str, ...]
     reason: str
     entities: tuple[Entity, ...]
     content: tuple[str, ...]
     relation: str = "same"
+    separate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +268,9 @@ def _for_each(referents: Referents, carried: tuple[str, ...], own: tuple[str, ..
     """Ask of each thing on its own: a passage about one rarely tells of the other."""
     before = () if len("".join(own)) > 1 else carried
     queries = tuple(joined([entity.name, *before, said]) for entity in referents.entities)
-    return Ruled(_distinct(queries), referents.how, referents.entities, _grown(carried[:1], said))
+    return Ruled(
+        _distinct(queries), referents.how, referents.entities, _grown(carried[:1], said), separate=True
+    )
 
 
 def _pointing(text: str, words: Words) -> tuple[int, int] | None:

@@ -23,14 +23,16 @@ from ragcli.dialogue.rewrite_model import propose
 from ragcli.dialogue.rewrite_rules import rewrite
 from ragcli.dialogue.state import DialogueState, Entity
 from ragcli.dialogue.times import absolute, times_in
-from ragcli.dialogue.wording import Fold, strip_fillers
+from ragcli.dialogue.wording import Fold, content, strip_fillers
 from ragcli.dialogue.words import language_of
 
 Mode = Literal["off", "rules", "llm", "hybrid"]
 
 RUNNING_FILE = 1.15
 NAMED_FILE = 2.0
-RAW_OF_DEPENDENT = 0.4
+# What a dependent question counts as it was typed: the more, the more it says itself.
+RAW_A_CHARACTER = 0.08
+RAW_AT_MOST = 0.5
 _FEW_FILES = 3
 
 
@@ -112,12 +114,23 @@ def _ruled(query: str, state: DialogueState, lexicon: Lexicon, verdict: GateVerd
         entities=entities,
         content=ruled.content,
         slots=_slots(query),
-        wishes=Wishes(files=weights(entities, state), raw_weight=RAW_OF_DEPENDENT),
+        wishes=Wishes(files=weights(entities, state), raw_weight=raw_weight(query)),
         relation="new" if _moved(entities, state) and ruled.relation == "same" else ruled.relation,
         candidates=tuple(Candidate(text, "rules", True, ruled.reason) for text in ruled.queries),
         resolved_by=ruled.reason,
+        separate=ruled.separate,
     )
     return replace(reading, clarify=unclear(query, state, lexicon, reading))
+
+
+def raw_weight(query: str) -> float:
+    """Return what a dependent question counts as it was typed, beside its standalone forms.
+
+    多少钱 alone fits every price in the base; 倒完等几秒装回去 says most of what is wanted.
+    """
+    said = content(query)
+    length = sum(len(word) for word in said) if language_of(query) == "zh" else 2 * len(said)
+    return min(RAW_AT_MOST, RAW_A_CHARACTER * length)
 
 
 def _wants_model(mode: Mode, reading: Reading) -> bool:

@@ -101,6 +101,7 @@ def _retrieve(engine: Engine, state: DialogueState, reading: Reading, options: T
         k=max(options.k, LEAST_HITS),
         threshold=least_score(engine.settings.retrieval.threshold, known),
         first_query_weight=wishes.raw_weight,
+        separate=reading.separate,
     )
     queries = list(dict.fromkeys([reading.query, *reading.queries]))
     return engine.searcher.search(queries, filters, searching)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from ragcli.datatypes import StoredChunk
+from ragcli.datatypes import Chunk, StoredChunk
 from ragcli.retrieval.terms import WIDE, Fold, index_terms, is_chapter, query_terms, value_terms
 
 _WIDE_ONLY = re.compile(f"[{WIDE}]+")
@@ -23,6 +23,7 @@ _NAME_TERM = re.compile(r"[a-z]+\d[a-z0-9]*")
 _NUMBER = re.compile(r"\d+")
 # A table's caption and its column names stand in its first lines.
 _HEADER_LINES = 2
+_LEAST_SAID, _MOST_SAID = 10, 300
 _FAMILY = re.compile(r"[a-z]+")
 _SENTENCE = re.compile(r"[。！？；\n]+|(?<=[.!?;])\s")
 
@@ -48,7 +49,8 @@ class Facts:
     `near` is the best share inside one sentence or row; `names` and `numbers` are shares by count (1 where
     the query has none); `sibling` says that the path names another member of a family that the query names;
     `only_named` that a model's name is held, and nothing of what is asked about it; `chapter` that the path
-    is of a chapter that the query names by its number.
+    is of a chapter that the query names by its number; `substance` the logarithm of how much the passage says
+    besides its own heading, in hundreds of characters.
     """
 
     coverage: float = 0.0
@@ -60,6 +62,7 @@ class Facts:
     sibling: bool = False
     only_named: bool = False
     chapter: bool = False
+    substance: float = 0.0
 
 
 def view(text: str, fold: Fold, frequency: Callable[[str], int], total: int) -> QueryView:
@@ -87,7 +90,7 @@ def names_in(text: str) -> list[str]:
 class Candidate:
     """A fetched chunk, its folded text and what stands over it.
 
-    `fused` is its score in the first stage, the best 1. Against one query: `deviation` is the distance of its
+    `fused` is its score in the first stage, the best 1; `substance` as in `Facts`. Against one query: `deviation` is the distance of its
     cosine from that of an average passage, `found` what its words hold.
     """
 
@@ -96,6 +99,7 @@ class Candidate:
     text: str
     values: frozenset[str]
     path: frozenset[str]
+    substance: float = 0.0
     deviation: float = 0.0
     found: Facts = Facts()
 
@@ -112,8 +116,20 @@ def candidates_of(
             paths[over] = frozenset(index_terms(" \n ".join(over), fold))
         text = fold(stored.chunk.text)
         held = frozenset(value_terms(text)) if values else frozenset[str]()
-        made.append(Candidate(stored, fused.get(stored.chunk.chunk_id, 0.0), text, held, paths[over]))
+        share = fused.get(stored.chunk.chunk_id, 0.0)
+        made.append(Candidate(stored, share, text, held, paths[over], substance_of(stored.chunk)))
     return made
+
+
+def substance_of(chunk: Chunk) -> float:
+    """Return the logarithm of how much a chunk says besides its heading, in hundreds of characters.
+
+    A title page or the line above a table holds the words of many questions and answers none; beyond 300
+    characters more text says no more about one question.
+    """
+    first = next((line.strip() for line in chunk.text.split("\n") if line.strip()), "")
+    said = len(chunk.text) - (len(first) if first in chunk.heading_path else 0)
+    return math.log(min(max(said, _LEAST_SAID), _MOST_SAID) / 100)
 
 
 def asks_for_values(query: QueryView) -> bool:
@@ -145,6 +161,7 @@ def facts(query: QueryView, candidate: Candidate) -> Facts:
         sibling=_is_sibling(query.names, candidate, everywhere),
         only_named=_only_named([name for name in query.names if not is_chapter(name)], everywhere),
         chapter=any(is_chapter(name) and name in candidate.path for name in query.names),
+        substance=candidate.substance,
     )
 
 

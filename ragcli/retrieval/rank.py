@@ -39,6 +39,7 @@ class RankWeights:
     numbers: float = 0.3
     sibling: float = 0.0
     chapter: float = 0.5
+    substance: float = 0.12
 
 
 def strength(found: Facts, deviation: float, weights: RankWeights) -> float:
@@ -66,5 +67,8 @@ class WordReranker:
         return "words"
 
     def rerank(self, query: QueryView, candidates: Sequence[Candidate]) -> list[float]:
-        """Return the strength of the evidence for each candidate."""
-        return [strength(item.found, item.deviation, self.weights) for item in candidates]
+        """Return the strength of the evidence for each candidate; of equals, what says more comes first."""
+        return [
+            strength(item.found, item.deviation, self.weights) + self.weights.substance * item.found.substance
+            for item in candidates
+        ]

@@ -58,7 +58,8 @@ class SearchOptions:
     """How far to look and what counts; the defaults are what the measurements in docs/retrieval.md chose.
 
     The best hit must reach `threshold`; further hits are listed down to `tail` times it, because the score
-    tells whether the base holds an answer better than which of two passages it is.
+    tells whether the base holds an answer better than which of two passages it is. `separate` says that the
+    queries behind the first are questions of their own and not wordings of one.
     """
 
     k: int = 10
@@ -70,6 +71,7 @@ class SearchOptions:
     dense_weight: float = 1.0
     lexical_weight: float = 1.0
     first_query_weight: float = 1.0
+    separate: bool = False
     calibration: Calibration = field(default_factory=Calibration)
     weights: RankWeights = field(default_factory=RankWeights)
     reranker: Reranker = field(default_factory=WordReranker)
@@ -207,20 +209,31 @@ def id_of(candidate: Candidate) -> int:
 
 
 def merge(scored: Sequence[Sequence[Hit]], options: SearchOptions, filters: Filters, fold: Fold) -> list[Hit]:
-    """Return each candidate once, with its best query's score, in order of rank.
+    """Return each candidate once, in order of rank: what its wordings say of it together.
 
-    What the dialogue wishes moves a passage up or down the list; how well it answers stays what it is.
+    Wordings of one question are weighed together, so that none of them alone puts a passage first; separate
+    questions (`options.separate`) each put their best passage first. What the dialogue wishes moves a passage
+    up or down the list; how well it answers stays what the best wording says.
     """
-    shares = [options.first_query_weight if n == 0 and len(scored) > 1 else 1.0 for n in range(len(scored))]
+    raw = options.first_query_weight if len(scored) > 1 else 1.0
     merged = []
     for versions in zip(*scored, strict=True):
-        best, share = max(
-            zip(versions, shares, strict=True), key=lambda pair: pair[0].scores["rank"] * pair[1]
-        )
+        best = max(versions, key=lambda hit: hit.score)
+        rank = _together([hit.scores["rank"] for hit in versions], raw, options.separate)
         wished = WISH * math.log2(factor(best.stored, filters, fold))
-        scores = {**best.scores, "rank": best.scores["rank"] * share + wished, "wished": wished}
+        scores = {**best.scores, "rank": rank + wished, "wished": wished}
         merged.append(replace(best, scores=scores))
     return sorted(merged, key=lambda hit: -hit.scores["rank"])
+
+
+def _together(ranks: Sequence[float], raw: float, separate: bool) -> float:
+    """Return the mean of the ranks, the first of which counts `raw`; of separate questions, the best mean."""
+    first, rest = ranks[0], ranks[1:]
+    if not rest:
+        return first
+    if separate:
+        return max((raw * first + one) / (raw + 1) for one in rest)
+    return (raw * first + sum(rest)) / (raw + len(rest))
 
 
 def above_threshold(hits: Sequence[Hit], options: SearchOptions) -> list[Hit]:
