@@ -8,10 +8,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragcli.datatypes import Json, Term, Vocabulary, with_tuples
+from ragcli.datatypes import Embedder, Json, Term, Vocabulary, with_tuples
 from ragcli.errors import NotReady
 from ragcli.pipeline.base import KnowledgeBase
 from ragcli.pipeline.embed import text_of
+from ragcli.pipeline.embedders import query_embedding
 from ragcli.pipeline.report import IndexReport, RunReport
 from ragcli.retrieval.lexical import LexicalRow
 from ragcli.storage import vectors as cache
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ragcli.datatypes import Vectors
+
 # Raised by one whenever the same chunks and vectors give another index.
-INDEX_VERSION = 2
+INDEX_VERSION = 3
 
 
 def build_index(
@@ -59,10 +62,29 @@ def build_index(
         vectors,
         store.fetch,
         fold,
+        asked(store, query_embedding(base)),
     )
     write_atomic(folder / "calibration.json", json.dumps(asdict(calibration)).encode())
     revision = publish_revision(base.index_dir, folder, {**facts, "kind": made, "total": len(ids)})
     return RunReport(index=IndexReport(made, revision.number, len(ids)), seconds=clock() - started)
+
+
+def asked(store: Store, embedder: Embedder) -> Callable[[str], Vectors]:
+    """Return what embeds the questions that a base is measured with: each once, through the vector cache."""
+    identity = {**embedder.identity, "role": "query"}
+
+    def vector(question: str) -> Vectors:
+        import numpy as np
+
+        key = cache.vector_key(identity, question)
+        kept = cache.load(store, [key])
+        if key in kept:
+            return np.frombuffer(kept[key], dtype="<f4")
+        made = embedder.embed_query(question)
+        cache.save(store, {key: made.astype("<f4").tobytes()})
+        return made
+
+    return vector
 
 
 def made_from(store: Store, base: KnowledgeBase, identity: dict[str, str], kind: str) -> Json:

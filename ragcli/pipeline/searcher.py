@@ -23,8 +23,9 @@ from ragcli.retrieval.terms import query_terms
 from ragcli.storage.revisions import Revision, current_revision, verify_revision
 from ragcli.storage.store import Store
 
-# Share of the threshold that a question about a known thing must reach.
-_KNOWN = 0.25
+# Shares of the threshold: for a question that names a thing of the base, and for one asked in a conversation.
+_KNOWN = 0.1
+_TALKED = 0.5
 
 
 @dataclass(frozen=True)
@@ -101,13 +102,14 @@ def open_searcher(base: KnowledgeBase, store: Store) -> Searcher:
     return Searcher(base, store, revision, stale=revision.manifest["state"] != store.state())
 
 
-def least_score(threshold: float, known: bool) -> float:
+def least_score(threshold: float, known: bool, talking: bool = False) -> float:
     """Return the score that the best hit must reach.
 
     A question that names a thing of the base has shown already that the base bears on it, whatever words it
-    is asked in; what the passages don't tell about that thing is for the answer to say.
+    is asked in; what the passages don't tell about that thing is for the answer to say. In a conversation
+    people ask in words of their own, and the answer is the second judge: what is unlikely there is looked at.
     """
-    return threshold * _KNOWN if known else threshold
+    return threshold * (_KNOWN if known else _TALKED if talking else 1.0)
 
 
 def check_same_model(base: KnowledgeBase, revision: Revision) -> None:

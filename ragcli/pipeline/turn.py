@@ -99,7 +99,7 @@ def _retrieve(engine: Engine, state: DialogueState, reading: Reading, options: T
     known = options.rewrite != "off" and (leans or engine.searcher.holds(named))
     searching = SearchOptions(
         k=max(options.k, LEAST_HITS),
-        threshold=least_score(engine.settings.retrieval.threshold, known),
+        threshold=least_score(engine.settings.retrieval.threshold, known, options.rewrite != "off"),
         first_query_weight=wishes.raw_weight,
         separate=reading.separate,
     )

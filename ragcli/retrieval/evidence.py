@@ -90,8 +90,8 @@ def names_in(text: str) -> list[str]:
 class Candidate:
     """A fetched chunk, its folded text and what stands over it.
 
-    `fused` is its score in the first stage, the best 1; `substance` as in `Facts`. Against one query: `deviation` is the distance of its
-    cosine from that of an average passage, `found` what its words hold.
+    `fused` is its score in the first stage, the best 1; `substance` as in `Facts`. Against one query:
+    `deviation` is the distance of its cosine from that of an average passage, `found` what its words hold.
     """
 
     stored: StoredChunk
