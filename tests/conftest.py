@@ -76,7 +76,7 @@ def ragcli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
     monkeypatch.setattr(runs, "token_counter", lambda *_: None)
     monkeypatch.setattr(searcher, "model_facts", lambda _base: dict(line.embedder.identity))
     monkeypatch.setattr(searcher, "query_embedding", lambda _base: line.embedder)
+    monkeypatch.setattr(index, "query_embedding", lambda _base: line.embedder)
     monkeypatch.setattr(language.LanguageModels, "_load", lambda _self, _name: line.model)
     monkeypatch.setattr("ragcli.pipeline.engine.restore_fixed", lambda *_: True)
-    assert index
     return line
