@@ -58,10 +58,10 @@ def judge(query: str, state: DialogueState, lexicon: Lexicon) -> GateVerdict:
         return GateVerdict(False, ("reply to the pending question",), "reply")
     if not state.turn and not state.retrieval.focus and not state.context.summary:
         return GateVerdict(True, ("nothing was said before",), "complete")
-    steer = _steering(text, words)
+    named = mentions(text, lexicon, near(state))
+    steer = _steering(text, words) or _retracting(text, named, words)
     if steer:
         return steer
-    named = mentions(text, lexicon, near(state))
     if words.language == "en":
         return _judge_en(text, named, words)
     return _judge_zh(text, state, named, lexicon)
@@ -128,6 +128,17 @@ def _steering(text: str, words: Words) -> GateVerdict | None:
     if first and words.language == "en":
         return GateVerdict(False, (f"goes back: {first.group()}",), "return")
     return None
+
+
+def _retracting(text: str, named: tuple[Mention, ...], words: Words) -> GateVerdict | None:
+    """Take 不对，我家那台是 330 as a correction: it takes something back, names a thing and asks nothing."""
+    lead = words.starts("retractions", text.lower())
+    rest = text[len(lead) :]
+    paused = bool(lead) and rest[:1] in "，,、 。" and bool(rest.strip(ENDS))
+    asking = asks(rest) if words.language == "zh" else text.endswith("?")
+    if not paused or asking or not any(mention.anchors for mention in named):
+        return None
+    return GateVerdict(False, (f"corrects: {lead}",), "correction")
 
 
 def _after_comma(words: Words, text: str) -> str:

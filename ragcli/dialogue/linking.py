@@ -21,6 +21,7 @@ _UNITS = "元块角分天日号月年岁点小时秒周次级层栋幢楼平米�
 _BEFORE_NUMBER = re.compile(r"[A-Za-z\d.]$")
 _AFTER_NUMBER = re.compile(rf"^(?:[A-Za-z\d:/]|\.\d|\s*[{_UNITS}])")
 _ALONE = re.compile(r"(?:the |那)?\s*\d+\s*(?:的|呢|号|one)?[?？]?")
+_COUNTED = re.compile(r"[\d一二两三四五六七八九十百千万几半]个?$")
 _LONGEST_QUOTED = 40
 _LONGEST_PIECE = 8
 _BRACKETED = re.compile(r"\s*[(（][^()（）]*[)）]\s*")
@@ -104,6 +105,8 @@ def _titled(text: str, lexicon: Lexicon) -> list[Mention]:
     while at < len(squashed.text):
         most = min(_LONGEST_PIECE, len(squashed.text) - at)
         size = next((n for n in range(most, 1, -1) if squashed.text[at : at + n] in lexicon.pieces), 0)
+        if size and _COUNTED.search(squashed.text[:at]):
+            size = 0  # 两小时: a measure, and no part of 小时包
         if size:
             piece = squashed.text[at : at + size]
             files = tuple(dict.fromkeys(f for p in lexicon.pieces[piece] for f in lexicon.terms[p].files))

@@ -43,6 +43,10 @@ def resolve(text: str, state: DialogueState, lexicon: Lexicon, named: tuple[Ment
     match = words.find("both_words", text)
     if match and len(order) >= 2:
         return Referents(order[-3:] if len(order) == 3 else order[-2:], match.span(), "both")
+    match = words.find("each_words", text)
+    kin = _kin_in_focus(focus, lexicon)
+    if match and len(kin) > 1:
+        return Referents(kin, None, "several")
     sized = _sized(text, state, lexicon)
     if sized:
         return sized
@@ -66,6 +70,12 @@ def _several(state: DialogueState, lexicon: Lexicon) -> tuple[Entity, ...]:
         return ()
     kin = {other.name for other in lexicon.siblings(last.entities[0])}
     return last.entities if all(entity.name in kin for entity in last.entities[1:]) else ()
+
+
+def _kin_in_focus(focus: tuple[Entity, ...], lexicon: Lexicon) -> tuple[Entity, ...]:
+    """Return the thing talked about last and its siblings that were talked about, too, oldest first."""
+    kin = {other.name for other in lexicon.siblings(focus[0])} if focus else set()
+    return tuple(reversed([one for one in focus if one == focus[0] or one.name in kin]))
 
 
 def _with_companions(best: Entity, state: DialogueState, lexicon: Lexicon) -> tuple[Entity, ...]:
@@ -106,11 +116,12 @@ def _sized(text: str, state: DialogueState, lexicon: Lexicon) -> Referents | Non
     focus = near(state)
     for name, sign in (("smaller_words", -1), ("bigger_words", 1)):
         match = words.find(name, text)
-        if not match or not focus:
+        if not match:
             continue
-        family = sorted((focus[0], *lexicon.siblings(focus[0])), key=_number)
-        if len(family) >= 2:
-            return Referents((family[0 if sign < 0 else -1],), match.span(), name)
+        for thing in focus:
+            family = sorted((thing, *lexicon.siblings(thing)), key=_number)
+            if len(family) > 1 and len({_number(one) for one in family}) == len(family):
+                return Referents((family[0 if sign < 0 else -1],), match.span(), name)
     return None
 
 

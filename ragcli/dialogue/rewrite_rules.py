@@ -40,6 +40,7 @@ _BARE = re.compile(
     r"^(?:是|换成|那)|(?:的|那个|那台|那款|那种|(?:又|也)?(?:是|要)(?:多少|什么|怎样)|又?(?:怎么样|如何))$"
 )
 _CLASS_NOUN = 2
+_NOUN = 6
 _TIMED = re.compile("[年月周日号]|季度")
 _EXCLUDED = re.compile(r"[,，]\s*(?:not (?:the )?[\w-]+|不是[^,，。]+)[.。]?$")
 _CELLS = frozenset({"row", "column", "defined"})
@@ -89,6 +90,8 @@ def rewrite(query: str, state: DialogueState, lexicon: Lexicon, verdict: GateVer
         text = re.sub("^.*(?:而是|[,，]\\s*是)", "", after_correction(text, words)) or text
     text = _EXCLUDED.sub("", text)
     parts = _parts(_headless(text, words), state, lexicon, words)
+    if verdict.kind == "correction" and parts.anchors:
+        return _switched(parts, state, lexicon)
     pointing = pointer(parts.text, parts.named)
     if parts.anchors and pointing and pointing.start() < parts.anchors[0].start and state.retrieval.focus:
         return _carried(parts, resolve(parts.text, state, lexicon, parts.named), state, lexicon)
@@ -124,7 +127,8 @@ def after_correction(text: str, words: Words) -> str:
 def _headless(text: str, words: Words) -> str:
     """Take off 那, 那么, 换成, and: they say that the question goes on."""
     lead = words.starts("continuations", text if words.language == "zh" else text.lower())
-    rest = text[len(lead) :].lstrip(ENDS) if lead.lower() in _DROPPED else text
+    counted = words.language == "zh" and lead == "那" and words.starts("measure_words", text[1:])
+    rest = text[len(lead) :].lstrip(ENDS) if lead.lower() in _DROPPED and not counted else text
     return rest or text
 
 
@@ -208,6 +212,7 @@ def _exchanged(
     old = known or next(
         (found for text in (said, part) if (found := counterpart(last.standalone, text, _names(last)))), ""
     )
+    old = old or _subject_for(said, parts, last)
     if not old:
         return None
     new = said if len(said) <= len(part) + 4 else part
@@ -216,6 +221,18 @@ def _exchanged(
     kept = (replace(one, name=one.name.replace(old, new)) for one in referents.entities)
     entities = tuple(dict.fromkeys(kept))
     return Ruled((last.standalone.replace(old, new),), "exchange", (*added, *entities), chain)
+
+
+def _subject_for(said: str, parts: _Parts, last: Turn) -> str:
+    """Return the noun of the last question that a bare noun takes the place of: 总监呢, after 经理能坐什么舱."""
+    bare = parts.words.language == "zh" and parts.text.rstrip("?？").endswith("呢")
+    if not bare or not 2 <= len(said) <= _NOUN or not re.fullmatch(r"[\u4e00-\u9fff]+", said):
+        return ""
+    for entity in last.entities:
+        alike = entity.kind == "topic" or (entity.kind != "name" and len(entity.name) == len(said))
+        if alike and last.standalone.startswith(entity.name) and not entity.files:
+            return entity.name
+    return ""
 
 
 def _cell_named(parts: _Parts) -> tuple[Entity, ...]:
@@ -309,6 +326,9 @@ def _returned(text: str, state: DialogueState, lexicon: Lexicon, words: Words) -
     said = phrase(rest, parts.spans)
     if parts.anchors:
         return Ruled(_distinct((linked(rest, parts.named),)), "return", parts.entities, (said,), "return")
+    own = [mention.entity for mention in parts.named if not lexicon.common(mention.entity)]
+    if own and rest.startswith(parts.named[0].surface):
+        return Ruled(_distinct((rest,)), "return", (replace(own[0], kind="name"),), (said,), "return")
     turn = earlier(rest, state)
     if not turn:
         return Ruled((rest,), "return", (), (said,), "return")

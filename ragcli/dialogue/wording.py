@@ -141,8 +141,7 @@ def without_preface(text: str) -> str:
 
 def joined(parts: list[str]) -> str:
     """Join pieces with a blank, leaving out empty ones and those that another piece holds already."""
-    kept: list[str] = []
-    for part in (part.strip(ENDS) for part in parts):
-        if part and not any(part in other for other in kept):
-            kept.append(part)
-    return " ".join(kept)
+    said = list(dict.fromkeys(part.strip(ENDS) for part in parts))
+    return " ".join(
+        part for part in said if part and not any(part in other for other in said if other != part)
+    )
