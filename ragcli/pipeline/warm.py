@@ -168,12 +168,14 @@ class _Warming:
 
 def warm_share(base: KnowledgeBase, pieces: Sequence[Piece] | None = None) -> Json:
     """Return how many passages are read ahead, of how many, and the bytes that all kept states take."""
-    states = state_files(base)
-    wanted = wanted_pieces(base) if pieces is None else pieces
-    names = StateNames(base)
+    states, names = state_files(base), StateNames(base)
+    there = states.names()
+    with reading(base) as store:
+        if pieces is None:  # many passages and nothing read: nothing to look through
+            pieces = list({piece_of(stored): 0 for stored in store.all_chunks()}) if there else []
+        of = len(pieces) or store.count_chunks()
     try:
-        there = states.names()
-        done = sum(names.of(piece) in there for piece in wanted) if there else 0
+        done = sum(names.of(piece) in there for piece in pieces)
     except RagcliError:  # no model, so nothing that it has read
         done = 0
-    return {"passages": done, "of": len(wanted), "bytes": states.size()}
+    return {"passages": done, "of": of, "bytes": states.size()}

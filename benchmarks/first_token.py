@@ -1,0 +1,220 @@
+"""How long until the first token: every passage evaluated, the best one fresh, all put back; and the answers.
+
+`python benchmarks/first_token.py FOLDER [--kb BASE] [--turns 30] [--out RESULTS.jsonl] [--seconds 200]`
+
+FOLDER holds cases.jsonl (one conversation a line: turns with query, rewrite, expect, answer_has, answer_not); the
+base holds its documents. Sampled are later turns, asked by their reference question after their true history, which
+is in the model's memory as it is in a chat. All ways take the same passages, whole; `cut` is what passage_states =
+off shows instead. Results are kept turn by turn, so that a run may be stopped and goes on. One line a way at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import random
+import statistics
+import time
+import unicodedata
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragcli import config
+from ragcli.datatypes import Message, Passage
+from ragcli.generation.answer import answer
+from ragcli.generation.llm import LlamaModel
+from ragcli.generation.prompt import fixed_messages, label, passage_piece
+from ragcli.generation.wording import language_of, wording
+from ragcli.pipeline.base import open_base, reading
+from ragcli.pipeline.language import LanguageModels
+from ragcli.pipeline.searcher import open_searcher
+from ragcli.pipeline.shown import PassageMode, shown_passages
+from ragcli.retrieval.filters import Filters
+from ragcli.retrieval.search import SearchOptions
+
+WAYS = ("evaluated", "best-fresh", "all-kept", "cut")
+Turn = dict[str, Any]
+
+
+def main() -> None:
+    """Measure what is not measured yet, within the time given, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--kb", type=Path)
+    parser.add_argument("--turns", type=int, default=30)
+    parser.add_argument("--first-too", action="store_true", help="sample first turns as well")
+    parser.add_argument("--passages", type=int, default=0, help="passages shown; 0: as the settings say")
+    parser.add_argument("--seed", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--max-tokens", type=int, default=400)
+    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--out", type=Path, default=Path("first_token.jsonl"))
+    args = parser.parse_args()
+    end = time.monotonic() + args.seconds
+    done = (
+        [json.loads(line) for line in args.out.read_text("utf-8").splitlines()] if args.out.exists() else []
+    )
+    todo = sample(args.folder / "cases.jsonl", args.turns, args.seed, first_too=args.first_too)
+    with open(args.out, "a", encoding="utf-8") as out:
+        for row in measure(
+            args, [turn for turn in todo if turn["key"] not in {row["key"] for row in done}], end
+        ):
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+            out.flush()
+            done.append(row)
+    report(done, len(todo), args.ways.split(","))
+
+
+def sample(path: Path, count: int, seed: int, *, first_too: bool) -> list[Turn]:
+    """Return turns that have an answer, each with the true history before it."""
+    found = []
+    for line in path.read_text("utf-8").splitlines():
+        case = json.loads(line)
+        history: list[tuple[str, str]] = []
+        for number, turn in enumerate(case["turns"], 1):
+            if turn["expect"] in ("answer", "correct") and turn["evidence"] and (number > 1 or first_too):
+                found.append({**turn, "key": f"{case['id']}.{number}", "history": list(history)})
+            history.append((turn["query"], "；".join(each[0] for each in turn["answer_has"]) or "好的。"))
+    return random.Random(seed).sample(found, min(count, len(found)))
+
+
+def measure(args: argparse.Namespace, todo: Sequence[Turn], end: float) -> Iterator[dict[str, Any]]:
+    """Yield one row a turn: of each way the seconds, the tokens, and whether the answer is right."""
+    if not todo:
+        return
+    folder = config.base_dir(str(args.kb) if args.kb else None, os.environ, Path.cwd())
+    settings = config.load_settings(folder, os.environ)
+    if args.passages:
+        retrieval = dataclasses.replace(settings.retrieval, passages=args.passages)
+        settings = dataclasses.replace(settings, retrieval=retrieval)
+    base = open_base(folder, settings, os.environ)
+    models = LanguageModels(base)
+    model = models.generator
+    with reading(base) as store:
+        searcher = open_searcher(base, store)
+        for turn in todo:
+            if time.monotonic() > end:
+                return
+            question = turn["rewrite"]
+            hits = searcher.search([question], Filters(), SearchOptions(k=10, threshold=0.0)).hits
+            row: dict[str, Any] = {"key": turn["key"], "raw": raw_rate(model), "ways": {}}
+            modes: dict[str, PassageMode] = {"evaluated": "all-kept", "cut": "off"}
+            for way in args.ways.split(","):
+                shown = shown_passages(question, hits, settings, model.count_tokens, modes.get(way, way))
+                row["ways"][way] = asked(model, way, turn, shown, args.max_tokens)
+            yield row
+    models.close()
+
+
+def asked(model: LlamaModel, way: str, turn: Turn, shown: list[Passage], most: int) -> dict[str, Any]:
+    """Ask one turn in one way, its history read before and its passages warm."""
+    question = turn["rewrite"]
+    language = language_of(question)
+    fixed = fixed_messages(language, model.context_tokens)
+    model.prepare(fixed)
+    if way == "evaluated":
+        shown = [dataclasses.replace(passage, keep=False) for passage in shown]
+    for passage in shown:
+        if passage.keep:
+            model.warm(fixed, label(passage.n, language))
+            model.warm(fixed, passage_piece(passage, wording(language)))
+    earlier = [
+        Message(role, text)
+        for pair in turn["history"][:-1]
+        for role, text in zip(("user", "assistant"), pair, strict=True)
+    ]  # type: ignore[arg-type]
+    last = turn["history"][-1][0] if turn["history"] else "好"
+    model.complete([*fixed, *earlier, Message("user", f"资料：\n{last}")], max_tokens=1)
+    result = answer(
+        question,
+        shown,
+        model=model,
+        history=turn["history"],
+        language=language,
+        max_tokens=most,
+        passage_tokens=1200,
+    )
+    cost = result.completion
+    assert cost is not None
+    return {
+        "first_s": cost.first_token_s,
+        "evaluated": cost.evaluated_tokens,
+        "put_back": cost.put_back_tokens,
+        "put_back_s": cost.put_back_s,
+        "prompt": cost.prompt_tokens,
+        "written": cost.completion_tokens,
+        "total_s": cost.total_s,
+        "attempts": result.checks.attempts,
+        "answer": result.text,
+        "right": right(turn, result.text),
+    }
+
+
+def raw_rate(model: LlamaModel, tokens: int = 512) -> float:
+    """Return the tokens a second of one full batch in an empty sequence."""
+    native = model._native
+    model._cells.make_room([1], 1, tokens)
+    scratch = native.options.sequences - 1
+    some = [1000 + n for n in range(tokens)]
+    began = time.perf_counter()
+    native.decode(some, 0, scratch)
+    native.logits()
+    spent = time.perf_counter() - began
+    native.forget(scratch)
+    return tokens / spent
+
+
+def right(turn: Turn, text: str) -> bool:
+    """Tell whether an answer holds one wording of each thing wanted and nothing unwanted."""
+    said = plain(text)
+    return all(any(plain(word) in said for word in words) for words in turn["answer_has"]) and not any(
+        plain(word) in said for word in turn["answer_not"]
+    )
+
+
+def plain(text: str) -> str:
+    """Return text as it is compared."""
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def report(rows: Sequence[dict[str, Any]], wanted: int, ways: Sequence[str]) -> None:
+    """Print one line a way."""
+    if not rows:
+        return
+    plain_p50 = statistics.median(row["ways"][ways[0]]["first_s"] for row in rows)
+    print(
+        f"{len(rows)} of {wanted} turns; raw prompt rate {statistics.median(row['raw'] for row in rows):.0f} tokens/s"
+    )
+    print(
+        "| passages | first token p50 | times faster | evaluated | put back | p50 of time / floor | right | won / lost |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    for way in ways:
+        mine = [row["ways"][way] for row in rows]
+        first = statistics.median(each["first_s"] for each in mine)
+        floors = [
+            each["evaluated"] / row["raw"] + each["put_back_s"] for each, row in zip(mine, rows, strict=True)
+        ]
+        over = statistics.median(each["first_s"] / floor for each, floor in zip(mine, floors, strict=True))
+        won = sum(row["ways"][way]["right"] and not row["ways"][ways[0]]["right"] for row in rows)
+        lost = sum(row["ways"][ways[0]]["right"] and not row["ways"][way]["right"] for row in rows)
+        print(
+            f"| {way} | {first:.2f} s | {plain_p50 / first:.1f} | {statistics.median(e['evaluated'] for e in mine):.0f} | "
+            f"{statistics.median(e['put_back'] for e in mine):.0f} | {over:.2f} | {sum(e['right'] for e in mine)} | "
+            f"{won} / {lost} (p {mcnemar(won, lost):.2f}) |"
+        )
+
+
+def mcnemar(won: int, lost: int) -> float:
+    """Return the two-sided exact p of so many changes for the better and the worse."""
+    from math import comb
+
+    n, k = won + lost, min(won, lost)
+    return min(1.0, 2 * sum(comb(n, i) for i in range(k + 1)) / 2**n) if n else 1.0
+
+
+if __name__ == "__main__":
+    main()
