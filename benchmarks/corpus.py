@@ -40,7 +40,7 @@ def text_of(number: int, sentences: list[str], characters: int, seed: int = 1) -
     return "\n".join(lines)
 
 
-def write_corpus(source: Path, folder: Path, files: int = 1000, characters: int = 2700) -> None:
+def write_corpus(source: Path, folder: Path, files: int = 1000, characters: int = 2900) -> None:
     """Write the files into a folder that is made here."""
     sentences = sentences_of(source)
     folder.mkdir(parents=True, exist_ok=True)

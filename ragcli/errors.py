@@ -95,6 +95,10 @@ class ModelUnusable(RagcliError):
     exit_code = 14
 
 
+class BatchFailed(ModelUnusable):
+    """A batch of texts got no vectors this time; others may. It is recorded and tried again when asked."""
+
+
 class NoUsableAnswer(RagcliError):
     """The model gave no usable answer."""
 

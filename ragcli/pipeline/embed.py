@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ragcli.datatypes import Embedder, Progress, StoredChunk
-from ragcli.errors import ModelUnusable
+from ragcli.errors import BatchFailed, ModelUnusable
 from ragcli.pipeline.passage_text import passage_text
 from ragcli.pipeline.report import RunReport, VectorsReport
 from ragcli.storage import vectors as cache
 from ragcli.storage.store import Store
+
+Item = TypeVar("Item")
+# Chunks that are read from the store at a time.
+_READ = 500
+# Batches that may fail one after another before what embeds them counts as gone.
+_GIVE_UP = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,7 @@ def embed(
 ) -> RunReport:
     """Embed every chunk that has no vector under `identity`; the caller holds the writer's lock."""
     started = clock()
+    chunk_keys(store, identity, keep=True)
     missing, total = missing_vectors(store, identity)
     failed = cache.failures(store)
     todo = [item for item in missing if retry_failed or item.key not in failed]
@@ -46,23 +54,58 @@ def embed(
         embedder = load_embedder()
         if dict(embedder.identity) != identity:
             raise ModelUnusable("embedder_changed", expected=identity, found=dict(embedder.identity))
-        for batch in batches(sorted(todo, key=lambda item: (-item.length, item.chunk_id)), batch_size):
-            done, bad = _embed_batch(store, embedder, batch)
-            computed, broken = computed + done, broken + bad
-            if progress:
-                progress(computed + broken, len(todo))
+        in_order = sorted(todo, key=lambda item: (-item.length, item.chunk_id))
+        done, bad = _embed_all(store, embedder, list(batches(in_order, batch_size)), progress)
+        computed, broken = computed + done, broken + bad
     return RunReport(vectors=VectorsReport(computed, total - len(missing), broken), seconds=clock() - started)
+
+
+def _embed_all(
+    store: Store, embedder: Embedder, todo: Sequence[Sequence[Missing]], progress: Progress | None
+) -> tuple[int, int]:
+    """Embed batch after batch; a batch that fails is passed over, several running stop the run."""
+    computed = broken = in_a_row = 0
+    total = sum(map(len, todo))
+    for batch in todo:
+        try:
+            done, bad = _embed_batch(store, embedder, batch)
+            in_a_row = 0
+        except BatchFailed:
+            done, bad, in_a_row = 0, len(batch), in_a_row + 1
+            if in_a_row == _GIVE_UP:
+                raise
+        computed, broken = computed + done, broken + bad
+        if progress:
+            progress(computed + broken, total)
+    return computed, broken
 
 
 def missing_vectors(store: Store, identity: dict[str, str]) -> tuple[list[Missing], int]:
     """Return the texts without a vector, equal texts once, and the number of different texts."""
-    items: dict[bytes, Missing] = {}
-    for stored in store.all_chunks():
-        text = text_of(stored)
-        key = cache.vector_key(identity, text)
-        items.setdefault(key, Missing(key, stored.chunk.chunk_id, len(text)))
-    have = cache.present(store, list(items))
-    return [item for key, item in items.items() if key not in have], len(items)
+    first: dict[bytes, int] = {}
+    for chunk, key in chunk_keys(store, identity).items():
+        first.setdefault(key, chunk)
+    have = cache.present(store, list(first))
+    wanted = {chunk: key for key, chunk in first.items() if key not in have}
+    found = []
+    for part in batches(list(wanted), _READ):
+        for stored in store.fetch(part):
+            chunk = stored.chunk.chunk_id
+            found.append(Missing(wanted[chunk], chunk, len(text_of(stored))))
+    return found, len(first)
+
+
+def chunk_keys(store: Store, identity: dict[str, str], *, keep: bool = False) -> dict[int, bytes]:
+    """Return every chunk's vector key, by id; `keep` stores the new ones, which needs the writer's lock."""
+    keys = cache.kept_keys(store, identity)
+    new: dict[int, bytes] = {}
+    for part in batches(cache.unkeyed(store, identity), _READ):
+        new |= {
+            stored.chunk.chunk_id: cache.vector_key(identity, text_of(stored)) for stored in store.fetch(part)
+        }
+    if new and keep:
+        cache.save_keys(store, identity, new)
+    return dict(sorted((keys | new).items())) if new else keys
 
 
 def text_of(stored: StoredChunk) -> str:
@@ -72,7 +115,7 @@ def text_of(stored: StoredChunk) -> str:
     return passage_text(stored.title, chunk.heading_path, chunk.header + body)
 
 
-def batches(items: Sequence[Missing], size: int) -> Iterator[Sequence[Missing]]:
+def batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
     """Yield runs of at most `size` items."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
@@ -83,7 +126,11 @@ def _embed_batch(store: Store, embedder: Embedder, batch: Sequence[Missing]) -> 
     import numpy as np
 
     texts = [text_of(stored) for stored in store.fetch([item.chunk_id for item in batch])]
-    rows = embedder.embed_passages(texts)
+    try:
+        rows = embedder.embed_passages(texts)
+    except BatchFailed as err:
+        cache.save_failures(store, {item.key: (item.chunk_id, err.kind) for item in batch})
+        raise
     if rows.shape != (len(batch), embedder.dimension):
         raise ModelUnusable("wrong_dimension", expected=(len(batch), embedder.dimension), found=rows.shape)
     good = np.isfinite(rows).all(axis=1) & (np.abs(np.linalg.norm(rows, axis=1) - 1.0) < 1e-2)

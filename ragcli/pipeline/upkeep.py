@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 
 from ragcli.datatypes import Json
-from ragcli.errors import Damaged, NotReady, RagcliError
+from ragcli.errors import Damaged, ModelUnusable, NotReady, RagcliError
 from ragcli.pipeline.base import KnowledgeBase, conversations, reading, writing
 from ragcli.pipeline.embed import chunk_keys, missing_vectors, text_of
 from ragcli.pipeline.embedders import passage_embedding
@@ -79,16 +78,20 @@ class CheckResult:
 
 
 def check(base: KnowledgeBase, clock: Callable[[], float], *, repair: bool = False) -> CheckResult:
-    """Verify every chunk, vector and index file; with `repair`, rebuild the index from the store."""
+    """Verify every chunk, vector and index file.
+
+    With `repair`, damaged vectors go (`embed` computes them again) and a damaged index is rebuilt from the store.
+    """
+    dropped = ("vectors",) if repair and _dropped_vectors(base) else ()
     with reading(base) as store:
         chunks = _check_chunks(store)
         vectors = _check_vectors(base, store)
         try:
             revision = current_revision(base.index_dir)
             verify_revision(revision, again=True)
-            return CheckResult(chunks, vectors, revision.number)
+            return CheckResult(chunks, vectors, revision.number, dropped)
         except NotReady:
-            return CheckResult(chunks, vectors, 0)
+            return CheckResult(chunks, vectors, 0, dropped)
         except Damaged:
             if not repair:
                 raise
@@ -111,17 +114,25 @@ def _check_chunks(store: Store) -> int:
 
 
 def _check_vectors(base: KnowledgeBase, store: Store) -> int:
-    with suppress(RagcliError):
+    """Check every vector that this base's chunks need, and that each chunk's kept key is its text's."""
+    try:
         identity = passage_embedding(base).identity
-        kept = cache.kept_keys(store, identity)
-        keys = set()
-        for stored in store.all_chunks():
-            key = cache.vector_key(identity, text_of(stored))
-            if kept.get(stored.chunk.chunk_id, key) != key:
-                raise Damaged("damaged_vector", path=store.path, key=key.hex())
-            keys.add(key)
-        return sum(1 for _ in cache.stream(store, sorted(keys)))
-    return 0
+    except ModelUnusable:
+        return 0  # without its model nothing says which vectors are the base's
+    kept = cache.kept_keys(store, identity)
+    keys = set()
+    for stored in store.all_chunks():
+        key = cache.vector_key(identity, text_of(stored))
+        if kept.get(stored.chunk.chunk_id, key) != key:
+            raise Damaged("damaged_vector", path=store.path, key=key.hex())
+        keys.add(key)
+    return sum(1 for _ in cache.load(store, sorted(keys)))
+
+
+def _dropped_vectors(base: KnowledgeBase) -> int:
+    with writing(base) as store:
+        cache.drop_keys(store)  # made anew from the texts when they are needed
+        return cache.drop_damaged(store)
 
 
 def _rebuilt(base: KnowledgeBase, clock: Callable[[], float], chunks: int, vectors: int) -> CheckResult:

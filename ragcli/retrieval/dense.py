@@ -7,7 +7,7 @@ Vectors have length one, so the inner product is the cosine.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -99,6 +99,32 @@ def _ivf(vectors: NDArray[np.float32], ids: NDArray[np.int64]) -> faiss.Index:
     index.add_with_ids(vectors, ids)
     index.nprobe = shape.probes
     return index
+
+
+def update_dense(
+    kind: str,
+    old: Path,
+    path: Path,
+    gone: Sequence[int],
+    ids: NDArray[np.int64],
+    vectors: NDArray[np.float32],
+) -> bool:
+    """Write the index `old` to `path` without some ids and with other vectors [n, d] under theirs.
+
+    False where this kind is made anew instead: a flat one is written as quickly, a graph can't forget.
+    """
+    import faiss
+    import numpy as np
+
+    if kind == "flat" or (kind == "hnsw" and gone):
+        return False
+    index = faiss.read_index(str(old))
+    if gone:
+        index.remove_ids(faiss.IDSelectorBatch(np.array(gone, dtype=np.int64)))
+    if len(ids):
+        index.add_with_ids(vectors, ids)
+    faiss.write_index(index, str(path))
+    return True
 
 
 def _sample(vectors: NDArray[np.float32], size: int) -> NDArray[np.float32]:

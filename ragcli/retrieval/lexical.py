@@ -6,8 +6,11 @@ decides nothing about language. A query's terms are alternatives: one that is ab
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import tempfile
+import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,13 +42,27 @@ def build_lexical(folder: Path, rows: Iterable[LexicalRow], fold: Fold) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     builder = tantivy.SchemaBuilder()
-    builder.add_integer_field("id", stored=False, indexed=False, fast=True)
+    builder.add_integer_field("id", stored=False, indexed=True, fast=True)
     for name in FIELD_WEIGHTS:
         builder.add_text_field(name, stored=False, tokenizer_name="terms", index_option="freq")
-    index = tantivy.Index(builder.build(), path=str(folder))
+    _write(tantivy.Index(builder.build(), path=str(folder)), (), rows, fold)
+
+
+def update_lexical(folder: Path, gone: Iterable[int], rows: Iterable[LexicalRow], fold: Fold) -> None:
+    """Take chunks out of the index in `folder` and add others; the files that are there are only renamed over."""
+    import tantivy
+
+    _write(tantivy.Index.open(str(folder)), gone, rows, fold)
+
+
+def _write(index: tantivy.Index, gone: Iterable[int], rows: Iterable[LexicalRow], fold: Fold) -> None:
+    import tantivy
+
     _register(index)
     # One thread: the order of the documents, and so the order of equal scores, is the order of the rows.
     writer = index.writer(heap_size=_HEAP, num_threads=1)
+    for chunk_id in gone:
+        writer.delete_documents("id", chunk_id)
     for row in rows:
         path = [part for part in row.heading_path if part != row.title]
         writer.add_document(
@@ -60,12 +77,34 @@ def build_lexical(folder: Path, rows: Iterable[LexicalRow], fold: Fold) -> None:
     writer.wait_merging_threads()
 
 
+def settled(folder: Path) -> tuple[dict[str, str], bytes]:
+    """Return new names for an index's files, and its `meta.json` with them: names by content instead of by chance.
+
+    The same rows written in the same steps then give the same files, whenever and wherever they are written.
+    """
+    meta = json.loads((folder / "meta.json").read_bytes())
+    names: dict[str, str] = {}
+    for segment in meta["segments"]:
+        old = segment["segment_id"].replace("-", "")
+        digest = hashlib.sha256()
+        for path in sorted(folder.glob(f"{old}.*")):
+            if path.suffix != ".del":  # a later state of the same segment keeps its name
+                digest.update(path.read_bytes())
+        new = str(uuid.UUID(digest.hexdigest()[:32]))
+        segment["segment_id"] = new
+        names |= {
+            path.name: path.name.replace(old, new.replace("-", ""), 1) for path in folder.glob(f"{old}.*")
+        }
+    return names, json.dumps(meta, indent=2).encode()
+
+
 class LexicalIndex:
     """A published lexical index, memory-mapped; what it opened stays as it was."""
 
     def __init__(self, folder: Path, fold: Fold) -> None:
         self._fold = fold
         self._index, self._searcher = _open(folder)
+        self._gone = _deleted(folder)
 
     @property
     def fold(self) -> Fold:
@@ -78,9 +117,16 @@ class LexicalIndex:
         return int(self._searcher.num_docs)
 
     def frequency(self, term: str) -> int:
-        """Return how many chunks hold a term in their body, or in their path or title where no body does."""
-        counts = [self._searcher.doc_freq(name, term) for name in FIELD_WEIGHTS]
-        return int(max(counts))
+        """Return how many chunks hold a term in their body, or in their path or title where no body does.
+
+        tantivy's own counts include chunks that are gone; where those could be all of them, they are counted.
+        """
+        count = max(self._searcher.doc_freq(name, term) for name in FIELD_WEIGHTS)
+        return int(count) if not 0 < count <= self._gone else self._living(term)
+
+    def _living(self, term: str) -> int:
+        queries = (_term_query(self._index.schema, name, term, 1.0) for name in FIELD_WEIGHTS)
+        return max(int(self._searcher.search(query, limit=1, count=True).count) for query in queries)
 
     def search(self, query: str, k: int) -> list[tuple[int, float]]:
         """Return at most `k` (chunk id, BM25) pairs, best first."""
@@ -100,6 +146,12 @@ class LexicalIndex:
         hits = self._searcher.search(tantivy.Query.boolean_query(parts), limit=k, count=False).hits
         ids = self._searcher.fast_field_values("id", [address for _, address in hits])
         return [(int(chunk), float(score)) for chunk, (score, _) in zip(ids, hits, strict=True)]
+
+
+def _deleted(folder: Path) -> int:
+    """Return how many chunks are marked as gone in an index."""
+    segments = json.loads((folder / "meta.json").read_bytes())["segments"]
+    return sum((segment.get("deletes") or {}).get("num_deleted_docs", 0) for segment in segments)
 
 
 def _term_query(schema: tantivy.Schema, name: str, term: str, weight: float) -> tantivy.Query:

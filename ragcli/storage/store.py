@@ -34,6 +34,11 @@ MIGRATIONS = (
     CREATE TABLE vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL, crc32 INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE failures (key BLOB PRIMARY KEY, chunk INTEGER NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID;
     """,
+    # Which vector is a chunk's under the identity that was used last: no text is read to find what is missing.
+    """
+    CREATE TABLE vector_keys (
+        chunk INTEGER PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE, identity BLOB NOT NULL, key BLOB NOT NULL);
+    """,
 )
 _COLUMNS = "c.*, d.file, d.title"
 
@@ -178,9 +183,9 @@ class Store:
 
     def state(self) -> str:
         """Return the name of the set of chunks that is stored: their number and the sum of their ids."""
-        with database_errors(self.path):
-            ids = [row[0] for row in self.connection.execute("SELECT id FROM chunks")]
-        return f"{len(ids)}-{sum(ids) % 2**64:016x}"
+        # In halves: a sum of 60-bit numbers doesn't fit SQLite's integers.
+        number, high, low = self._rows("SELECT count(*), sum(id >> 32), sum(id & 4294967295) FROM chunks")[0]
+        return f"{number}-{(((high or 0) << 32) + (low or 0)) % 2**64:016x}"
 
     def _checked(self, row: sqlite3.Row) -> StoredChunk:
         if _digest(row["header"], row["body"]) != row["sha256"]:
