@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ragcli.dialogue.gate import GateVerdict
@@ -62,7 +62,10 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A question, read in its conversation; `separate` where the queries ask different things."""
+    """A question, read in its conversation; `separate` where the queries ask different things.
+
+    `fallback` are wordings to search besides where the passages don't answer the queries surely.
+    """
 
     query: str
     queries: tuple[str, ...]
@@ -79,6 +82,12 @@ class Reading:
     rewriter_tokens: int = 0
     resolved_by: str = ""
     separate: bool = False
+    fallback: tuple[str, ...] = ()
+
+    def going_on(self) -> Reading:
+        """Return the reading of a question that turned out to go on with what was said before."""
+        queries = (*self.queries, *self.fallback)
+        return replace(self, queries=queries, status="rules", reason="goes on with what was said before")
 
     @property
     def smalltalk(self) -> bool:

@@ -33,20 +33,9 @@ def resolve(text: str, state: DialogueState, lexicon: Lexicon, named: tuple[Ment
         match = words.find(name, text)
         if match and _in_reach(order, place):
             return Referents((order[place],), match.span(), name)
-    match = words.find("which_words", text)
-    focus = near(state)
-    if match and focus and lexicon.siblings(focus[0]):
-        return Referents((focus[0], *lexicon.siblings(focus[0]))[:4], None, "which")
-    match = words.find("compare_words", text) if words.language == "zh" else None
-    if match and len(order) >= 2 and not named:
-        return Referents(order[-2:], None, "compare")
-    match = words.find("both_words", text)
-    if match and len(order) >= 2:
-        return Referents(order[-3:] if len(order) == 3 else order[-2:], match.span(), "both")
-    match = words.find("each_words", text)
-    kin = _kin_in_focus(focus, lexicon)
-    if match and len(kin) > 1:
-        return Referents(kin, None, "several")
+    together = _together(text, order, state, lexicon, bool(named))
+    if together:
+        return together
     sized = _sized(text, state, lexicon)
     if sized:
         return sized
@@ -61,6 +50,25 @@ def resolve(text: str, state: DialogueState, lexicon: Lexicon, named: tuple[Ment
         return Referents(several, None, "several")
     best = person or fitting(state, named)
     return Referents(_with_companions(best, state, lexicon), None, "focus") if best else Referents()
+
+
+def _together(
+    text: str, order: tuple[Entity, ...], state: DialogueState, lexicon: Lexicon, named: bool
+) -> Referents | None:
+    """Return several things where a question asks which of them, compares them, or asks of each."""
+    words = words_of(language_of(text))
+    focus = near(state)
+    if words.find("which_words", text) and focus and lexicon.siblings(focus[0]):
+        return Referents((focus[0], *lexicon.siblings(focus[0]))[:4], None, "which")
+    if words.language == "zh" and words.find("compare_words", text) and len(order) >= 2 and not named:
+        return Referents(order[-2:], None, "compare")
+    match = words.find("both_words", text)
+    if match and len(order) >= 2:
+        return Referents(order[-3:] if len(order) == 3 else order[-2:], match.span(), "both")
+    kin = _kin_in_focus(focus, lexicon)
+    if words.find("each_words", text) and len(kin) > 1:
+        return Referents(kin, None, "several")
+    return None
 
 
 def _several(state: DialogueState, lexicon: Lexicon) -> tuple[Entity, ...]:

@@ -14,7 +14,7 @@ from ragcli.datatypes import LanguageModel
 from ragcli.dialogue.correct import denied, unclear
 from ragcli.dialogue.gate import GateVerdict, judge, near
 from ragcli.dialogue.lexicon import Lexicon
-from ragcli.dialogue.linking import mentions
+from ragcli.dialogue.linking import Mention, mentions
 from ragcli.dialogue.mend import Mend, mend
 from ragcli.dialogue.pending import complete
 from ragcli.dialogue.phrases import phrase, subject_of, topic_of
@@ -23,7 +23,7 @@ from ragcli.dialogue.rewrite_model import propose
 from ragcli.dialogue.rewrite_rules import rewrite
 from ragcli.dialogue.state import DialogueState, Entity
 from ragcli.dialogue.times import absolute, times_in
-from ragcli.dialogue.wording import Fold, content, strip_fillers
+from ragcli.dialogue.wording import Fold, content, joined, strip_fillers
 from ragcli.dialogue.words import language_of
 
 Mode = Literal["off", "rules", "llm", "hybrid"]
@@ -85,7 +85,18 @@ def _as_it_stands(query: str, state: DialogueState, lexicon: Lexicon, verdict: G
         slots=_slots(text),
         wishes=Wishes(files=weights(entities, None if any(e.kind != "topic" for e in entities) else state)),
         relation="new" if _moved(entities, state) else "same",
+        fallback=_loosely(query, state, named),
     )
+
+
+def _loosely(query: str, state: DialogueState, named: tuple[Mention, ...]) -> tuple[str, ...]:
+    """Return the question with the one before it, where it names nothing and may go on with that.
+
+    Whether 清出来的东西还找得到吗 opens a new subject only the passages can tell.
+    """
+    if named or state.last is None or state.last.kind in ("smalltalk", "about_base"):
+        return ()
+    return (joined([state.last.query, query]),)
 
 
 def _slots(text: str) -> dict[str, str]:

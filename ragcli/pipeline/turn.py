@@ -25,6 +25,9 @@ from ragcli.pipeline.searcher import least_score
 from ragcli.retrieval.filters import Filters
 from ragcli.retrieval.search import SearchOptions, SearchResult
 
+# From this score on a question that names nothing is taken to open a subject of its own.
+SURE = 0.8
+
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
@@ -63,6 +66,9 @@ def take_turn(
     if on_rewrite:
         on_rewrite(reading)
     found = _retrieve(engine, state, reading, options)
+    if reading.fallback and (not found.hits or found.hits[0].score < SURE):
+        reading = reading.going_on()
+        found = _retrieve(engine, state, reading, options)
     retrieved = time.perf_counter()
     decision = (
         decide(reading, found.hits, state, engine.lexicon, limits)
