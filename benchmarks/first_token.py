@@ -26,7 +26,7 @@ from ragcli import config
 from ragcli.datatypes import Message, Passage
 from ragcli.generation.answer import answer
 from ragcli.generation.llm import LlamaModel
-from ragcli.generation.prompt import fixed_messages, label, passage_piece
+from ragcli.generation.prompt import build_prompt, fixed_messages, label, passage_piece
 from ragcli.generation.wording import language_of, wording
 from ragcli.pipeline.base import open_base, reading
 from ragcli.pipeline.language import LanguageModels
@@ -107,6 +107,23 @@ def measure(args: argparse.Namespace, todo: Sequence[Turn], end: float) -> Itera
                 row["ways"][way] = asked(model, way, turn, shown, args.max_tokens)
             yield row
     models.close()
+
+
+def prompts(folder: Path, kb: Path | None, turns: int, seed: int) -> list[Sequence[Message]]:
+    """Return the generator's prompts of sampled turns, for other measurements."""
+    base_folder = config.base_dir(str(kb) if kb else None, os.environ, Path.cwd())
+    settings = config.load_settings(base_folder, os.environ)
+    base, out = open_base(base_folder, settings, os.environ), []
+    with reading(base) as store:
+        searcher = open_searcher(base, store)
+        for turn in sample(folder / "cases.jsonl", turns, seed, first_too=True):
+            question = turn["rewrite"]
+            hits = searcher.search([question], Filters(), SearchOptions(k=10, threshold=0.0)).hits
+            shown = shown_passages(question, hits, settings, len, "off")
+            out.append(
+                build_prompt(question, shown, turn["history"], language=language_of(question)).messages
+            )
+    return out
 
 
 def asked(model: LlamaModel, way: str, turn: Turn, shown: list[Passage], most: int) -> dict[str, Any]:

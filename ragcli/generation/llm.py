@@ -27,7 +27,7 @@ from ragcli.generation.slots import Slot
 from ragcli.generation.streaming import looping
 from ragcli.generation.template import marks_of, opening, render
 
-__all__ = ["Aborted", "LlamaModel", "kept_name", "memory_need", "state_key"]
+__all__ = ["Aborted", "LlamaModel", "can_shift", "kept_name", "memory_need", "state_key"]
 
 _SPIN = "1000"
 DEFAULTS = NativeOptions(cells=0, sequences=SEQUENCES, threads=0)
@@ -274,6 +274,15 @@ class LlamaModel:
 def state_key(model_hash: str, options: NativeOptions = DEFAULTS) -> str:
     """Return what the names of a model's kept states begin with; the model isn't loaded for it."""
     return state.key_of(model_hash, build_of(_library(verbose=False), options))
+
+
+def can_shift(path: Path) -> bool:
+    """Tell whether what a model has read can be moved to another place; loads it in its smallest form."""
+    native = Native(_library(verbose=False), path, NativeOptions(256, 1, 1, batch=64, repack=False))
+    try:
+        return native.can_shift()
+    finally:
+        native.close()
 
 
 def kept_name(key: str, fixed: Sequence[Message], text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 from collections.abc import Callable, Mapping
@@ -13,14 +12,16 @@ from pathlib import Path
 from ragcli import config
 from ragcli.config import Settings
 from ragcli.errors import RagcliError
-from ragcli.generation.llm import memory_need
+from ragcli.generation.llm import can_shift
 from ragcli.pipeline.base import open_base
 from ragcli.pipeline.embedders import chosen_precision
+from ragcli.pipeline.memory import machine_bytes, need_of
 from ragcli.pipeline.models import check_llama, file_hash, model_path
+from ragcli.pipeline.shown import AUTO
 from ragcli.pipeline.upkeep import check
 
 _LIBRARIES = ("faiss-cpu", "llama-cpp-python", "sentence-transformers", "tantivy", "torch")
-# What the system and the rest of ragcli need beside the models.
+# What the system and other programs need beside ragcli.
 _SPARE_BYTES = 2 * 2**30
 
 
@@ -43,7 +44,8 @@ def diagnose(
         ("python", _libraries),
         ("models", lambda: _models(settings, models)),
         ("llama", lambda: check_llama(models)),
-        ("memory", lambda: _memory(settings, models)),
+        ("memory", lambda: _memory(settings, models, folder / "data" / "index")),
+        ("passage_states", lambda: _passage_states(settings, models)),
         ("terminal", lambda: _terminal(environ)),
     ]
     if (folder / config.BASE_FILE).is_file():
@@ -80,14 +82,20 @@ def _models(settings: Settings, models: Path) -> str:
     return f"{', '.join(path.name for path in paths)}; {chosen_precision(settings)}"
 
 
-def _memory(settings: Settings, models: Path) -> str:
-    need = memory_need(
-        model_path(settings.generation.model, "generator", models), settings.generation.context_tokens
-    )
-    have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+def _memory(settings: Settings, models: Path, index: Path) -> str:
+    need, have = need_of(settings, models, index).total, machine_bytes()
     if need + _SPARE_BYTES > have:
         raise RagcliError("too_little_memory", need_gb=round(need / 2**30, 1), have_gb=round(have / 2**30, 1))
     return f"{need / 2**30:.1f} GB / {have / 2**30:.1f} GB"
+
+
+def _passage_states(settings: Settings, models: Path) -> str:
+    """Say whether passages that were read can be put back; a model that can't do it works without."""
+    if settings.passage_states.mode == "off":
+        return "off"
+    if not can_shift(model_path(settings.generation.model, "generator", models)):
+        return f"off: {settings.generation.model}"
+    return AUTO if settings.passage_states.mode == "auto" else settings.passage_states.mode
 
 
 def _terminal(environ: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from ragcli.datatypes import Completion, LanguageModel, Message
 from ragcli.generation.llm import LlamaModel
 from ragcli.pipeline.base import KnowledgeBase
+from ragcli.pipeline.memory import check_load
 from ragcli.pipeline.models import file_hash, model_path
 from ragcli.storage.states import StateFiles
 
@@ -50,6 +51,7 @@ class LanguageModels:
         path = model_path(name, "generator", self.base.models_dir)
         if path not in self._loaded:
             settings = self.base.settings.generation
+            check_load(path, settings.context_tokens)
             self._loaded[path] = LlamaModel(
                 path,
                 settings.context_tokens,
