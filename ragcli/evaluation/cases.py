@@ -73,6 +73,11 @@ class CaseTurn:
             return bool(LEANING & set(self.kinds))
         return not self.rewrite or self.rewrite != self.query
 
+    @property
+    def complete(self) -> bool:
+        """Whether the question surely needs nothing that was said before: an opening one, or one left as it is."""
+        return not self.later or self.rewrite == self.query
+
 
 @dataclass(frozen=True, slots=True)
 class Case:

@@ -19,15 +19,18 @@ _TIMES = ("timings",)
 
 
 def figures_of(
-    form: Form, outcomes: Sequence[Outcome], known: Known, seed: int, *, answered: bool = False
+    form: Form, outcomes: Sequence[Outcome], known: Known | None, seed: int, *, answered: bool = False
 ) -> Json:
-    """Return what can be said of these turns: found, rewritten, done and, where answers were written, answered."""
+    """Return what can be said of these turns: found, rewritten, done and, where answers were written, answered.
+
+    Without `known` names nothing is said of rewriting.
+    """
     table: Json = {"turns": len(outcomes)}
     if form != "rewriting":
         table["retrieval"] = retrieval(outcomes, seed)
     if form == "corpus":
         table["parts"] = corpus_parts(outcomes)
-    if any(outcome.turn.rewrite for outcome in outcomes):
+    if known is not None and any(outcome.turn.rewrite for outcome in outcomes):
         table["rewriting"] = rewriting(outcomes, known, seed)
     if form != "rewriting":
         table["actions"] = actions(outcomes, seed)

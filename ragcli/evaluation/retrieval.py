@@ -38,7 +38,10 @@ def figures(outcomes: Sequence[Outcome], seed: int) -> Json:
 
 
 def parts(outcomes: Sequence[Outcome]) -> dict[str, dict[str, list[Outcome]]]:
-    """Return the turns by number, by kind, and by whether they lean on what was said before."""
+    """Return the turns by number, by kind, and by whether they lean on what was said before.
+
+    `moved_on` are later turns that name something new and may leave out the rest.
+    """
     placed = [outcome for outcome in outcomes if outcome.placed]
     by_turn: dict[str, list[Outcome]] = {}
     by_kind: dict[str, list[Outcome]] = {}
@@ -47,8 +50,11 @@ def parts(outcomes: Sequence[Outcome]) -> dict[str, dict[str, list[Outcome]]]:
         for kind in outcome.turn.kinds:
             by_kind.setdefault(kind, []).append(outcome)
     leaning = {
-        "self_contained": [outcome for outcome in placed if not outcome.turn.dependent],
+        "self_contained": [outcome for outcome in placed if outcome.turn.complete],
         "dependent": [outcome for outcome in placed if outcome.turn.dependent],
+        "moved_on": [
+            outcome for outcome in placed if not outcome.turn.complete and not outcome.turn.dependent
+        ],
     }
     return {"by_turn": _sorted(by_turn), "by_kind": _sorted(by_kind), "by_dependence": leaning}
 

@@ -94,7 +94,7 @@ def invented(outcome: Outcome, said: str, known: Known) -> list[str]:
 def rewriting(outcomes: Sequence[Outcome], known: Known, seed: int) -> Json:
     """Return how the rewrites agree with the references; turns without one, or left open by it, don't count."""
     judged = [outcome for outcome in outcomes if outcome.turn.rewrite and outcome.turn.expect != "clarify"]
-    complete = [outcome for outcome in judged if not outcome.turn.dependent]
+    complete = [outcome for outcome in judged if outcome.turn.complete]
     leaning = [outcome for outcome in judged if outcome.turn.dependent]
     changed = [folded(outcome.searched) != folded(outcome.turn.query) for outcome in complete]
     foreign = _invented(outcomes, known)

@@ -101,7 +101,8 @@ def measure(job: Measurement) -> Json:
                 outcomes = _run(
                     job, with_variant(engine, item), item.way, job.cases, kept_at(item.name), counter
                 )
-                ways[item.name] = figures_of(job.cases.form, outcomes, known, job.options.seed)
+                read = known if item.reads else None
+                ways[item.name] = figures_of(job.cases.form, outcomes, read, job.options.seed)
                 if item.way is SYSTEM and item.name == SYSTEM.name:
                     report |= _turns(outcomes)
                     report["times"] = {"without_answers": costs(outcomes)}

@@ -6,12 +6,13 @@ are ranked, which names are known, what the rewriting model is shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, cast
 
 from ragcli.config import Settings
-from ragcli.datatypes import Vocabulary
+from ragcli.datatypes import Embedder, Vocabulary
 from ragcli.errors import UsageError
 from ragcli.evaluation.cases import Form
 from ragcli.evaluation.ways import GOLD, JOINED, RAW, SYSTEM, Mode, Way
@@ -21,6 +22,9 @@ from ragcli.retrieval.evidence import Candidate, QueryView
 from ragcli.retrieval.filters import Filters
 from ragcli.retrieval.rank import RankWeights, WordReranker
 from ragcli.retrieval.search import SearchOptions, SearchResult
+
+if TYPE_CHECKING:
+    from ragcli.datatypes import Vectors
 
 SearchChange = Callable[[SearchOptions], SearchOptions]
 FilterChange = Callable[[Filters], Filters]
@@ -41,7 +45,12 @@ class Variant:
     names: NameChange | None = None
     settings: SettingsChange | None = None
     model: bool = False
-    forms: tuple[Form, ...] = ("documents", "corpus")
+
+    @property
+    def reads(self) -> bool:
+        """Whether it is another way of making questions complete, and not of searching or asking."""
+        changed = self.search or self.filters or self.queries or self.names or self.settings
+        return self.way.asks != "rewrite" and not changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +92,49 @@ def with_variant(engine: Engine, variant: Variant) -> Engine:
     old = engine.searcher
     searcher = ChangedSearcher(old.base, old.store, old.revision, old.stale, variant)
     # What was opened already is shared: an index in memory twice would only cost.
-    for name in ("dense", "lexical", "embedder", "calibration"):
+    for name in ("dense", "lexical", "calibration"):
         searcher.__dict__[name] = getattr(old, name)
+    searcher.__dict__["embedder"] = remembering(old)
     return replace(changed, searcher=searcher)
+
+
+class Remembering:
+    """Embeds a query once in a run: the rows of an ablation ask mostly the same ones."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._known: dict[str, Vectors] = {}
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What a vector depends on besides its text."""
+        return self._embedder.identity
+
+    @property
+    def dimension(self) -> int:
+        """The width of a vector."""
+        return self._embedder.dimension
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return one row a text."""
+        return self._embedder.embed_passages(texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return a single row, computed once."""
+        if text not in self._known:
+            self._known[text] = self._embedder.embed_query(text)
+        return self._known[text]
+
+    def count_tokens(self, text: str) -> int:
+        """Return how many tokens a passage of this text takes."""
+        return self._embedder.count_tokens(text)
+
+
+def remembering(searcher: Searcher) -> Remembering:
+    """Return the searcher's embedder with a memory, which it keeps for the next row."""
+    if not isinstance(searcher.embedder, Remembering):
+        searcher.__dict__["embedder"] = Remembering(searcher.embedder)
+    return cast(Remembering, searcher.embedder)
 
 
 def variants(form: Form, mode: Mode, only: Sequence[str], *, with_model: bool) -> list[Variant]:
