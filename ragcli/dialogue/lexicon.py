@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from ragcli.datatypes import Term, Vocabulary
+from ragcli.dialogue.editions import Family
+from ragcli.dialogue.editions import families as families_of_editions
 from ragcli.dialogue.state import Entity
 from ragcli.dialogue.wording import Fold, squash
 from ragcli.dialogue.words import words_of
@@ -48,6 +50,7 @@ class Lexicon:
     original: frozenset[int] = frozenset()
     spoken: tuple[str, ...] = ()
     characters: frozenset[str] = frozenset()
+    editions: tuple[Family, ...] = ()
 
     def entity(self, place: int) -> Entity:
         """Return a term as an entity."""
@@ -109,6 +112,7 @@ def build_lexicon(vocabulary: Vocabulary, fold: Fold) -> Lexicon:
         characters=frozenset(
             word[i : i + n] for word in spoken for n in range(2, 7) for i in range(len(word) - n + 1)
         ),
+        editions=families_of_editions(vocabulary.terms),
     )
 
 

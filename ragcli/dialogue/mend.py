@@ -5,6 +5,7 @@ Nothing is mended in silence: each mend is returned, to be shown. What the base 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,13 +51,18 @@ def mend(query: str, lexicon: Lexicon) -> tuple[str, tuple[Mend, ...]]:
     words = _by_sound(lexicon)
     mends: list[Mend] = []
     for run in content(query):
-        if not 2 <= len(run) <= _LONGEST or run in lexicon.characters:
+        if not 2 <= len(run) <= _LONGEST or run in lexicon.characters or _counted(run, query):
             continue
         for term in words.get(sound_of(run), ()):
             if _slip(run, term) and all(run not in query[slice(*span)] for span in quotations(query)):
                 mends.append(Mend(run, term))
                 query = query.replace(run, term)
     return query, tuple(mends)
+
+
+def _counted(run: str, query: str) -> bool:
+    """Say whether a number stands right before a run, so that its first character is a measure: 23 版卡."""
+    return bool(re.search(r"\d\s*$", query[: query.find(run)]))
 
 
 def _slip(said: str, term: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from ragcli.datatypes import LanguageModel
 from ragcli.dialogue.correct import denied, unclear
+from ragcli.dialogue.editions import edition_in, edition_weights
 from ragcli.dialogue.gate import GateVerdict, judge, near
 from ragcli.dialogue.lexicon import Lexicon
 from ragcli.dialogue.linking import Mention, mentions
@@ -23,7 +24,7 @@ from ragcli.dialogue.rewrite_model import propose
 from ragcli.dialogue.rewrite_rules import rewrite
 from ragcli.dialogue.state import DialogueState, Entity
 from ragcli.dialogue.times import absolute, times_in
-from ragcli.dialogue.wording import Fold, content, joined, strip_fillers
+from ragcli.dialogue.wording import Fold, asks, content, joined, strip_fillers
 from ragcli.dialogue.words import language_of
 
 Mode = Literal["off", "rules", "llm", "hybrid"]
@@ -83,7 +84,14 @@ def _as_it_stands(query: str, state: DialogueState, lexicon: Lexicon, verdict: G
         entities=entities,
         content=(phrase(text, [(m.start, m.end) for m in named if m.anchors]),),
         slots=_slots(text),
-        wishes=Wishes(files=weights(entities, None if any(e.kind != "topic" for e in entities) else state)),
+        wishes=Wishes(
+            files=weights(
+                entities,
+                None if any(e.kind != "topic" for e in entities) else state,
+                lexicon,
+                edition_in(text),
+            )
+        ),
         relation="new" if _moved(entities, state) else "same",
         fallback=_loosely(query, state, named),
     )
@@ -100,8 +108,8 @@ def _loosely(query: str, state: DialogueState, named: tuple[Mention, ...]) -> tu
 
 
 def _slots(text: str) -> dict[str, str]:
-    times = times_in(text)
-    return {"time": times[-1]} if times else {}
+    times, edition = times_in(text), edition_in(text)
+    return ({"time": times[-1]} if times else {}) | ({"edition": edition} if edition else {})
 
 
 def _moved(entities: tuple[Entity, ...], state: DialogueState) -> bool:
@@ -116,6 +124,8 @@ def _ruled(query: str, state: DialogueState, lexicon: Lexicon, verdict: GateVerd
         anchor = state.last.standalone if state.last else ""
         ruled = rewrite(absolute(query, anchor, today), state, lexicon, verdict)
     entities = ruled.entities
+    # A question of its own means the edition in force again; 那总监呢 means the one that was asked of.
+    edition = edition_in(query) or ("" if asks(query) else state.task.current.slots.get("edition", ""))
     reading = Reading(
         query,
         ruled.queries or (query,),
@@ -125,7 +135,7 @@ def _ruled(query: str, state: DialogueState, lexicon: Lexicon, verdict: GateVerd
         entities=entities,
         content=ruled.content,
         slots=_slots(query),
-        wishes=Wishes(files=weights(entities, state), raw_weight=raw_weight(query)),
+        wishes=Wishes(files=weights(entities, state, lexicon, edition), raw_weight=raw_weight(query)),
         relation="new" if _moved(entities, state) and ruled.relation == "same" else ruled.relation,
         candidates=tuple(Candidate(text, "rules", True, ruled.reason) for text in ruled.queries),
         resolved_by=ruled.reason,
@@ -184,12 +194,16 @@ def _with_mends(reading: Reading, query: str, mends: tuple[Mend, ...]) -> Readin
     )
 
 
-def weights(entities: tuple[Entity, ...], state: DialogueState | None) -> dict[str, float]:
-    """Return how much each file should count: those that name what is meant, and the running one."""
+def weights(
+    entities: tuple[Entity, ...], state: DialogueState | None, lexicon: Lexicon, edition: str = ""
+) -> dict[str, float]:
+    """Return how much each file should count: those that name what is meant, the running one, its edition."""
     files: dict[str, float] = {}
     if state:
         files.update(dict.fromkeys(state.retrieval.files[:1], RUNNING_FILE))
     for entity in entities:
         if 0 < len(entity.files) <= _FEW_FILES:
             files.update(dict.fromkeys(entity.files, NAMED_FILE))
+    for file, weight in edition_weights(lexicon.editions, edition).items():
+        files[file] = files.get(file, 1.0) * weight
     return files

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ragcli.datatypes import Json
+from ragcli.dialogue.editions import edition_in
 from ragcli.dialogue.linking import build_lexicon, mentions
 from ragcli.dialogue.understand import weights
 from ragcli.documents.normalise import fold
@@ -35,7 +36,9 @@ def search_base(base: KnowledgeBase, query: Query) -> tuple[Json, bool]:
         searcher = open_searcher(base, store)
         lexicon = build_lexicon(searcher.vocabulary, fold)
         named = tuple(mention.entity for mention in mentions(query.text, lexicon) if mention.anchors)
-        filters = Filters(query.file_glob, query.heading, weights(named, None))
+        filters = Filters(
+            query.file_glob, query.heading, weights(named, None, lexicon, edition_in(query.text))
+        )
         known = searcher.holds([entity.name for entity in named])
         options = SearchOptions(k=query.k, threshold=least_score(base.settings.retrieval.threshold, known))
         found = searcher.search([query.text], filters, options)

@@ -101,8 +101,9 @@ def _retrieve(engine: Engine, state: DialogueState, reading: Reading, options: T
         excluded=frozenset(wishes.rejected), only_new=wishes.only_new,
     )  # fmt: skip
     named = [entity.name for entity in reading.entities]
+    edition = bool(reading.slots.get("edition") and engine.lexicon.editions)
     leans = not reading.verdict.complete and bool(state.retrieval.hits)
-    known = options.rewrite != "off" and (leans or engine.searcher.holds(named))
+    known = options.rewrite != "off" and (leans or edition or engine.searcher.holds(named))
     searching = SearchOptions(
         k=max(options.k, LEAST_HITS),
         threshold=least_score(engine.settings.retrieval.threshold, known, options.rewrite != "off"),
