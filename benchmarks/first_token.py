@@ -165,6 +165,7 @@ def asked(model: LlamaModel, way: str, turn: Turn, shown: list[Passage], most: i
         "written": cost.completion_tokens,
         "total_s": cost.total_s,
         "attempts": result.checks.attempts,
+        "floor_s": bare(model, cost.evaluated_tokens, cost.prompt_tokens),
         "answer": result.text,
         "right": right(turn, result.text),
     }
@@ -172,16 +173,24 @@ def asked(model: LlamaModel, way: str, turn: Turn, shown: list[Passage], most: i
 
 def raw_rate(model: LlamaModel, tokens: int = 512) -> float:
     """Return the tokens a second of one full batch in an empty sequence."""
+    return tokens / bare(model, tokens, tokens)
+
+
+def bare(model: LlamaModel, tokens: int, behind: int) -> float:
+    """Return the seconds of llama.cpp's own call for so many tokens at the end of a prompt of `behind`."""
     native = model._native
-    model._cells.make_room([1], 1, tokens)
+    slot = next(slot for slot in model._cells.slots.all if len(slot.tokens) >= behind or tokens == behind)
+    start = behind - tokens
     scratch = native.options.sequences - 1
+    native.copy(slot.sequence, scratch, start)
     some = [1000 + n for n in range(tokens)]
     began = time.perf_counter()
-    native.decode(some, 0, scratch)
+    for at in range(0, tokens, native.options.batch):
+        native.decode(some[at : at + native.options.batch], start + at, scratch)
     native.logits()
     spent = time.perf_counter() - began
     native.forget(scratch)
-    return tokens / spent
+    return spent
 
 
 def right(turn: Turn, text: str) -> bool:
@@ -201,27 +210,27 @@ def report(rows: Sequence[dict[str, Any]], wanted: int, ways: Sequence[str]) -> 
     """Print one line a way."""
     if not rows:
         return
-    plain_p50 = statistics.median(row["ways"][ways[0]]["first_s"] for row in rows)
+    timed = [row for row in rows if all(way["attempts"] == 1 for way in row["ways"].values())]
+    slowest = statistics.median(row["ways"][ways[0]]["first_s"] for row in timed)
+    raw = statistics.median(row["raw"] for row in timed)
     print(
-        f"{len(rows)} of {wanted} turns; raw prompt rate {statistics.median(row['raw'] for row in rows):.0f} tokens/s"
+        f"{len(rows)} of {wanted} turns, {len(timed)} timed; raw prompt rate {raw:.0f} tokens/s in a batch of 512"
     )
     print(
-        "| passages | first token p50 | times faster | evaluated | put back | p50 of time / floor | right | won / lost |"
+        "| passages | first token, p50 | times faster | evaluated | put back | time / floor, p50 | right | won / lost |"
     )
     print("|---|---|---|---|---|---|---|---|")
     for way in ways:
-        mine = [row["ways"][way] for row in rows]
+        mine = [row["ways"][way] for row in timed]
         first = statistics.median(each["first_s"] for each in mine)
-        floors = [
-            each["evaluated"] / row["raw"] + each["put_back_s"] for each, row in zip(mine, rows, strict=True)
-        ]
-        over = statistics.median(each["first_s"] / floor for each, floor in zip(mine, floors, strict=True))
+        over = statistics.median(each["first_s"] / (each["floor_s"] + each["put_back_s"]) for each in mine)
+        fresh, back = (statistics.median(each[kind] for each in mine) for kind in ("evaluated", "put_back"))
         won = sum(row["ways"][way]["right"] and not row["ways"][ways[0]]["right"] for row in rows)
         lost = sum(row["ways"][ways[0]]["right"] and not row["ways"][way]["right"] for row in rows)
+        good = sum(row["ways"][way]["right"] for row in rows)
         print(
-            f"| {way} | {first:.2f} s | {plain_p50 / first:.1f} | {statistics.median(e['evaluated'] for e in mine):.0f} | "
-            f"{statistics.median(e['put_back'] for e in mine):.0f} | {over:.2f} | {sum(e['right'] for e in mine)} | "
-            f"{won} / {lost} (p {mcnemar(won, lost):.2f}) |"
+            f"| {way} | {first:.2f} s | {slowest / first:.1f} | {fresh:.0f} | {back:.0f} | {over:.2f} | {good} | "
+            f"{won} / {lost} (p = {mcnemar(won, lost):.2f}) |"
         )
 
 

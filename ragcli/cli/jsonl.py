@@ -44,6 +44,9 @@ def run_jsonl(env: Environment, first: Conversation, options: TurnOptions) -> No
             failed += 1
             record = _error(env, line, err)
         env.screen.json_out(record)
+        talk = held.get(line.session or first.name)
+        if talk and options.generate and line.history is None:
+            talk.read_ahead()
     if done and failed == done:
         raise NoUsableAnswer("all_turns_failed", number=done)
 

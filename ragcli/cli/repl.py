@@ -18,6 +18,7 @@ from ragcli.datatypes import Json
 from ragcli.errors import RagcliError
 from ragcli.pipeline.conversation import Conversation
 from ragcli.pipeline.engine import TurnOptions
+from ragcli.pipeline.warm import warm_idle
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -118,7 +119,8 @@ class Repl:
         hinted = False
         while True:
             try:
-                line = session.prompt("› ").strip()
+                with self.conversation.engine.models.idle.during(self._while_waiting):
+                    line = session.prompt("› ").strip()
             except EOFError:
                 return
             except KeyboardInterrupt:
@@ -130,6 +132,13 @@ class Repl:
             hinted = False
             if line:
                 yield line
+
+    def _while_waiting(self) -> None:
+        """Let the model read: first this conversation, then passages that may be asked for."""
+        if not self.options.generate:
+            return
+        self.talk.conversation.read_ahead()
+        warm_idle(self.conversation.engine.models)
 
     def _editor(self) -> PromptSession[str]:
         from prompt_toolkit import PromptSession

@@ -90,13 +90,23 @@ class Cells:
             self._native.forget(sequence)
         for each in self.slots.all:  # an interrupted call may have left cells that nobody counted
             self._native.forget(each.sequence, len(each.tokens))
-        for other in self.slots.crowded_out(slot, len(tokens) + answer + spare):
+        kept = 0 if answer else len(slot.tokens)
+        for other in self.slots.crowded_out(slot, max(len(tokens), kept) + answer + spare):
             other.tokens = []
             self._native.forget(other.sequence)
         if answer:
             del slot.tokens[known:]
             self._native.forget(slot.sequence, known)
         return slot, known
+
+    def hold(self, tokens: Sequence[int], run: Run, spare: int = 0) -> Slot:
+        """Return a sequence that begins with these tokens; what else it holds stays where it begins so already."""
+        slot, known = self.make_room(tokens, 0, spare)
+        if common(slot.tokens, tokens) < len(tokens):
+            del slot.tokens[known:]
+            self._native.forget(slot.sequence, known)
+            self.evaluate(slot, tokens[known:], run)
+        return slot
 
     # ------------------------------------------------------------ the fixed part
 
@@ -110,7 +120,7 @@ class Cells:
     def save_fixed(self, fixed: Fixed, run: Run) -> bytes:
         """Return the evaluated state of a fixed part, evaluated first where no sequence holds it."""
         self._know(fixed)
-        slot = self._holding(fixed, run)
+        slot = self.hold(fixed.tokens, run)
         self._native.copy(slot.sequence, _SCRATCH, len(fixed.tokens))
         try:
             return state.pack(self._key, fixed.tokens, self._native.state(_SCRATCH))
@@ -139,15 +149,6 @@ class Cells:
         found = [fixed for fixed in self._fixed if common(fixed.tokens, tokens) == len(fixed.tokens)]
         return max(found, key=lambda fixed: len(fixed.tokens), default=None)
 
-    def _holding(self, fixed: Fixed, run: Run) -> Slot:
-        """Return a sequence that begins with a fixed part; what else it holds stays."""
-        slot, known = self.make_room(fixed.tokens, 0)
-        if common(slot.tokens, fixed.tokens) < len(fixed.tokens):
-            del slot.tokens[known:]
-            self._native.forget(slot.sequence, known)
-            self.evaluate(slot, fixed.tokens[known:], run)
-        return slot
-
     # ------------------------------------------------------------ passages
 
     def warm(self, fixed: Fixed, part: Part, run: Run) -> bool:
@@ -155,7 +156,7 @@ class Cells:
         name = state.passage_name(self._key, fixed.name, part.text)
         if not self.keeps_passages or self._store is None or self._store.has(name):
             return False
-        slot = self._holding(fixed, run)
+        slot = self.hold(fixed.tokens, run, len(part.tokens))
         return self._store.put(name, self._made(slot, fixed, part, run))
 
     def _put_back(self, slot: Slot, fixed: Fixed, part: Part, run: Run) -> bool:

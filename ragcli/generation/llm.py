@@ -167,6 +167,13 @@ class LlamaModel:
             self._store.put(name, made)
         return run.evaluated == 0
 
+    def read(self, messages: Sequence[Message], opening: str = "") -> None:
+        """Read ahead what the next prompt begins with: these messages, and a user's that begins with `opening`.
+
+        Raises Aborted where the caller gave up meanwhile; what was read by then stays.
+        """
+        self._cells.hold(self._prefix(messages, opening), self._run(None))
+
     def warm(self, messages: Sequence[Message], text: str) -> bool:
         """Read a passage ahead of its use behind a fixed part, and keep it; False where nothing was to do.
 
@@ -210,10 +217,11 @@ class LlamaModel:
     def _run(self, timeout: float | None) -> Run:
         return Run(self._clock(), timeout, self._clock, self._cancelled)
 
-    def _prefix(self, messages: Sequence[Message]) -> list[int]:
+    def _prefix(self, messages: Sequence[Message], opening: str = "") -> list[int]:
         """Return the tokens that every prompt beginning with these messages has in common."""
-        one = self._tokens([*messages, Message("user", "a")])
-        other = self._tokens([*messages, Message("user", "b")])
+        one, other = (
+            self._tokens([*messages, Message("user", opening + end, (opening, end))]) for end in ("a", "b")
+        )
         same = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), len(one))
         return one[:same]
 

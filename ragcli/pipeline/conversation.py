@@ -14,8 +14,9 @@ from ragcli.dialogue.snapshot import from_json, to_json
 from ragcli.dialogue.state import DialogueState, empty_state
 from ragcli.documents.normalise import fold
 from ragcli.errors import UsageError
+from ragcli.generation.wording import language_of
 from ragcli.pipeline.engine import Engine, TurnOptions
-from ragcli.pipeline.reply import OnText
+from ragcli.pipeline.reply import OnText, told
 from ragcli.pipeline.turn import TurnResult, take_turn
 from ragcli.storage.sessions import SavedTurn, Sessions
 
@@ -67,6 +68,12 @@ class Conversation:
         )
         self._keep(result, query, clock())
         return result.record
+
+    def read_ahead(self) -> None:
+        """Let the model read this conversation before the next question comes: that one then waits for less."""
+        history = told(self.state)
+        if history:
+            self.engine.read_ahead(history, self.state.context.summary, language_of(history[-1][0]))
 
     def _repeated(self, number: int, expected: int) -> Json:
         saved = self.sessions.turn(self.name, number) if 0 < number < expected else None

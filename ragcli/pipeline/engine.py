@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -11,7 +12,8 @@ from ragcli.datatypes import LanguageModel
 from ragcli.dialogue.linking import Lexicon, build_lexicon
 from ragcli.dialogue.understand import Mode
 from ragcli.documents.normalise import fold
-from ragcli.generation.prompt import fixed_messages
+from ragcli.generation.prompt import Budget, build_prompt, fixed_messages
+from ragcli.generation.wording import wording
 from ragcli.pipeline.language import LanguageModels, restore_fixed
 from ragcli.pipeline.searcher import Searcher
 
@@ -37,6 +39,19 @@ class Engine:
     models: LanguageModels
     settings: Settings
     today: date
+
+    def read_ahead(self, history: Sequence[tuple[str, str]], summary: str, language: str) -> None:
+        """Let the generator read what the next prompt of a conversation begins with."""
+        model = self.models.generator
+        read = getattr(model, "read", None)
+        if read is None:
+            return
+        restore_fixed(model, fixed_messages(language, model.context_tokens))
+        budget = Budget(model.context_tokens, self.settings.generation.max_tokens)
+        prompt = build_prompt(
+            "", (), history, summary, language=language, budget=budget, count_tokens=model.count_tokens
+        )
+        read(prompt.messages[:-1], wording(language)["passages"])
 
     @cached_property
     def lexicon(self) -> Lexicon:

@@ -10,6 +10,7 @@ from pathlib import Path
 from ragcli.datatypes import Completion, LanguageModel, Message
 from ragcli.generation.llm import LlamaModel
 from ragcli.pipeline.base import KnowledgeBase
+from ragcli.pipeline.idle import Idle
 from ragcli.pipeline.memory import check_load
 from ragcli.pipeline.models import file_hash, model_path
 from ragcli.storage.states import StateFiles
@@ -22,6 +23,7 @@ class LanguageModels:
     base: KnowledgeBase
     verbose: bool = False
     cancelled: Callable[[], bool] | None = None
+    idle: Idle = field(default_factory=Idle)
     _loaded: dict[Path, LlamaModel] = field(default_factory=dict)
 
     @cached_property
@@ -58,7 +60,7 @@ class LanguageModels:
                 settings.threads,
                 model_hash=file_hash(path, self.base.models_dir),
                 verbose=self.verbose,
-                cancelled=self.cancelled,
+                cancelled=self.cancelled or self.idle.cancelled,
                 store=self.states,
             )
         return self._loaded[path]

@@ -71,7 +71,7 @@ class Reply:
             question,
             shown,
             model=model,
-            history=[(turn.query, turn.answer) for turn in self.state.context.turns if turn.answer],
+            history=told(self.state),
             summary=self.state.context.summary,
             facts=[fact.text for fact in self.state.facts],
             language=language,
@@ -111,6 +111,11 @@ class Reply:
         if self.on_text:
             self.on_text(text)
         return text
+
+
+def told(state: DialogueState) -> list[tuple[str, str]]:
+    """Return the conversation as the generator is told it."""
+    return [(turn.query, turn.answer) for turn in state.context.turns if turn.answer]
 
 
 def _timings(done: Completion) -> dict[str, float]:

@@ -25,6 +25,9 @@ from ragcli.pipeline.shown import passage_of
 from ragcli.storage.lock import writer_lock
 from ragcli.storage.sessions import Sessions
 
+# In a larger base, listing the passages alone would keep the person's typing waiting: the command is for that.
+_MOST_IDLE = 20_000
+
 
 @dataclass(frozen=True, slots=True)
 class WarmLimits:
@@ -116,6 +119,16 @@ def warm_base(
             return _Warming(models, pieces).run(progress)
         finally:
             models.close()
+
+
+def warm_idle(models: LanguageModels) -> None:
+    """Read ahead as long as nobody asks; not where it is off, the base is large, or another process does it."""
+    with reading(models.base) as store:
+        many = store.count_chunks() > _MOST_IDLE
+    if many or models.base.settings.passage_states.mode == "off":
+        return
+    with writer_lock(models.base.folder / "data" / "warm.lock"):
+        _Warming(models, wanted_pieces(models.base)).run(lambda _done, _of: None)
 
 
 def wanted_pieces(base: KnowledgeBase, file_glob: str = "") -> list[Piece]:

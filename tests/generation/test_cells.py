@@ -135,6 +135,36 @@ def test_warming_that_is_given_up_keeps_nothing_of_the_passage(make_model, memor
     assert len([name for name in memory_store if name.startswith("passage-")]) == 1
 
 
+def test_a_conversation_that_was_read_ahead_leaves_the_question_alone_to_evaluate(make_model, memory_store):
+    model, native = ready(make_model, memory_store)
+    model.complete(asked("一？"), max_tokens=9)
+    talk = [RULES, Message("user", "一？"), Message("assistant", "好的")]
+    model.read(talk, "资料：")
+    native.evaluated.clear()
+    done = model.complete([*talk, asked("二？")[1]], max_tokens=9)
+    assert (done.put_back_tokens, done.text) == (180, "好的")
+    assert done.evaluated_tokens == len("二？\nbot:")
+    assert native._seen[: len(native._seen) - 2] == [ord(c) for c in _plain([*talk, asked("二？")[1]])]
+
+
+def test_reading_ahead_that_is_given_up_harms_nothing(make_model, memory_store):
+    stop = [False]
+    model, _ = ready(make_model, memory_store, cancelled=lambda: stop[0])
+    stop[0] = True
+    with pytest.raises(Aborted):
+        model.read([RULES, Message("user", "一？"), Message("assistant", "好的")], "资料：")
+    stop[0] = False
+    assert model.complete(asked("二？"), max_tokens=9).text == "好的"
+
+
+def test_warming_makes_room_in_a_full_cache(make_model, memory_store):
+    model, native = ready(make_model, memory_store)
+    for n in range(4):
+        model.complete([Message("user", chr(0x4E00 + n) * 900)], max_tokens=9)
+    native.most = native.options.cells
+    assert model.warm([RULES], "丁" * 400)
+
+
 @pytest.mark.real
 def test_real_passages_put_back_read_as_if_they_were_evaluated(small_model):
     fixed = [Message("system", "只根据资料回答。" * 20)]

@@ -25,6 +25,7 @@ class FakeNative:
         self.on_decode = lambda tokens: None
         self.moved: list[int] = []
         self.shifts, self.refuses = True, False
+        self.most = 10**9
 
     def can_shift(self):
         return self.shifts
@@ -60,6 +61,7 @@ class FakeNative:
             raise Aborted
         self.on_decode(tokens)
         held.extend(tokens)
+        assert sum(map(len, self.cells.values())) <= self.most
         self.evaluated.append(len(tokens))
         self._batch, self._seen = len(tokens), list(held)
 
