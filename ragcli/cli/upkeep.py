@@ -85,6 +85,9 @@ def print_status(env: Environment, result: Json) -> None:
     else:
         screen.say(text("status.no_index"))
     screen.say(text("status.sessions", sessions=result["sessions"]))
+    if result["prompts"]["files"]:
+        files = ", ".join(result["prompts"]["files"])
+        screen.say(text("status.prompts", examples=result["prompts"]["examples"], files=files))
     warm = result["warm"]
     screen.say(text("status.warm", passages=warm["passages"], of=warm["of"], gb=f"{warm['bytes'] / 1e9:.2f}"))
 

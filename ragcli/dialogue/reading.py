@@ -13,16 +13,31 @@ Status = Literal["none", "rules", "llm", "failed", "off"]
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """A question made complete, to show the model how: what was said before it, as typed, complete."""
+
+    history: tuple[tuple[str, str], ...]
+    query: str
+    rewrite: str
+
+
+@dataclass(frozen=True, slots=True)
 class RewriteOptions:
     """How far the rewriting may go.
 
-    `timeout` is in seconds; `clarify_after` 2 answers first and asks the second time.
+    `timeout` is in seconds; `clarify_after` 2 answers first and asks the second time. `examples` join the
+    built-in ones in the model's prompt. The last three are only turned off to measure what they bring: the
+    built-in examples, the check for names from nowhere, and the choice of earlier turns by likeness.
     """
 
     max_tokens: int = 200
     timeout: float = 20.0
     verify: bool = False
     clarify_after: int = 1
+    examples: tuple[Example, ...] = ()
+    built_in: bool = True
+    whitelist: bool = True
+    similar_turns: bool = True
 
 
 DEFAULTS = RewriteOptions()

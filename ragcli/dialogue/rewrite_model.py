@@ -6,6 +6,7 @@ turns; never a passage of an earlier turn. What comes back is checked by `valida
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any
 from ragcli.datatypes import LanguageModel, Message
 from ragcli.dialogue.gate import near
 from ragcli.dialogue.lexicon import Lexicon
-from ragcli.dialogue.reading import RewriteOptions
+from ragcli.dialogue.reading import DEFAULTS, Example, RewriteOptions
 from ragcli.dialogue.state import DialogueState, Turn
 from ragcli.dialogue.validate import clean, refusal
 from ragcli.dialogue.wording import content
@@ -50,28 +51,40 @@ def _grammar() -> str:
     return files(__package__).joinpath("data/rewrite.gbnf").read_text(encoding="utf-8")
 
 
-def fixed_messages(language: Language) -> list[Message]:
-    """Return the part of the prompt that is the same in every turn."""
+def fixed_messages(language: Language, options: RewriteOptions = DEFAULTS) -> list[Message]:
+    """Return the part of the prompt that is the same in every turn: the built-in examples, then the base's."""
     texts = _texts(language)
     out = [Message("system", texts["system"])]
-    for example in texts["examples"]:
+    for example in texts["examples"] if options.built_in else ():
         out += [Message("user", example["user"]), Message("assistant", example["assistant"])]
+    for own in options.examples:
+        if language_of(own.query) == language:
+            shown = json.dumps({"query": own.rewrite}, ensure_ascii=False)
+            out += [Message("user", _shown(own, texts)), Message("assistant", shown)]
     return out
 
 
-def messages_for(query: str, state: DialogueState) -> list[Message]:
+def _shown(example: Example, texts: Mapping[str, Any]) -> str:
+    said = [Turn(n, user, user, "answer", answer) for n, (user, answer) in enumerate(example.history, 1)]
+    turns = "\n".join(_told(turn, texts) for turn in said)
+    shown: str = texts["user"].format(state="", names="—", turns=turns, query=example.query)
+    return shown
+
+
+def messages_for(query: str, state: DialogueState, options: RewriteOptions = DEFAULTS) -> list[Message]:
     """Return the rewriter's prompt for a question."""
     language = language_of(query)
     texts = _texts(language)
     names = [entity.name for entity in near(state)]
     between = "、" if language == "zh" else ", "
+    told = relevant(query, state) if options.similar_turns else state.context.turns[-_TURNS:]
     user = texts["user"].format(
         state=texts["state"].format(names=names[0]) if names else "",
         names=between.join(names[:_NAMES]) or "—",
-        turns="\n".join(_told(turn, texts) for turn in relevant(query, state)),
+        turns="\n".join(_told(turn, texts) for turn in told),
         query=query,
     )
-    return [*fixed_messages(language), Message("user", user)]
+    return [*fixed_messages(language, options), Message("user", user)]
 
 
 def _told(turn: Turn, texts: Mapping[str, Any]) -> str:
@@ -96,7 +109,7 @@ def propose(
     """Return the model's rewrite of a question, checked."""
     try:
         done = model.complete(
-            messages_for(query, state),
+            messages_for(query, state, options),
             max_tokens=options.max_tokens,
             grammar=_grammar(),
             timeout=options.timeout,
@@ -106,7 +119,7 @@ def propose(
     text = clean(done.text)
     said = [part for turn in state.context.turns for part in (turn.query, turn.standalone, turn.answer)]
     names = [entity.name for entity in near(state)]
-    why = refusal(text, query, said, lexicon, names)
+    why = refusal(text, query, said, lexicon, names, whitelist=options.whitelist)
     return Proposal("" if why else text, why, done.evaluated_tokens, done.text)
 
 

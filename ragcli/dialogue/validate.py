@@ -65,11 +65,18 @@ def _paired(line: str, whole: str) -> bool:
 
 
 def refusal(
-    rewrite: str, query: str, said: Iterable[str], lexicon: Lexicon, allowed: Iterable[str] = ()
+    rewrite: str,
+    query: str,
+    said: Iterable[str],
+    lexicon: Lexicon,
+    allowed: Iterable[str] = (),
+    *,
+    whitelist: bool = True,
 ) -> str:
     """Return why a rewrite may not be used, or an empty string.
 
-    `said` are the texts of the conversation; `allowed` further names that may appear.
+    `said` are the texts of the conversation; `allowed` further names that may appear. Without the `whitelist`
+    names from nowhere pass.
     """
     words = words_of(language_of(query))
     if not rewrite.strip(ENDS):
@@ -83,7 +90,7 @@ def refusal(
     if _loops(rewrite):
         return "repeats itself"
     known = squash(" ".join((query, *said, *allowed)), lexicon.fold).text
-    foreign = _foreign(rewrite, known, lexicon)
+    foreign = _foreign(rewrite, known, lexicon) if whitelist else ""
     if foreign:
         return f"brings in {foreign}"
     return _dropped(rewrite, query)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from ragcli.datatypes import Json
 from ragcli.dialogue.history import replay
 from ragcli.dialogue.linking import mentions
-from ragcli.dialogue.reading import RewriteOptions
 from ragcli.dialogue.snapshot import to_json
 from ragcli.dialogue.state import empty_state
 from ragcli.dialogue.understand import understand
@@ -25,6 +24,7 @@ from ragcli.evaluation.rewriting import Known
 from ragcli.evaluation.ways import Asked, Way, plan
 from ragcli.pipeline.conversation import Conversation, open_conversation
 from ragcli.pipeline.engine import Engine, TurnOptions
+from ragcli.pipeline.prompts import rewriting_of
 from ragcli.pipeline.turn import take_turn
 from ragcli.storage.sessions import SavedTurn, Sessions
 
@@ -111,10 +111,9 @@ def read_only(engine: Engine, one: Asked, options: TurnOptions, *, alone: bool) 
     state = empty_state()
     if not alone:
         state = replay(_pairs(one), engine.lexicon, fold=fold, today=engine.today)
-    rules = engine.settings.rewrite
     reading = understand(
         state, one.text, engine.lexicon, mode=options.rewrite, model=engine.models.rewriter, fold=fold,
-        today=engine.today, options=RewriteOptions(rules.max_tokens, rules.timeout),
+        today=engine.today, options=rewriting_of(engine),
     )  # fmt: skip
     spent = round((time.perf_counter() - started) * 1000, 1)
     record: Json = {

@@ -11,7 +11,7 @@ import json
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -30,7 +30,8 @@ from ragcli.evaluation.ways import SYSTEM, Way, plan
 from ragcli.pipeline.base import KnowledgeBase, reading
 from ragcli.pipeline.engine import Engine, TurnOptions
 from ragcli.pipeline.evaluate import Runner, Same, known_names
-from ragcli.pipeline.evaluate_variants import Variant, variants, with_variant
+from ragcli.pipeline.evaluate_fixed import fixed_base
+from ragcli.pipeline.evaluate_variants import Variant, remembering, variants, with_variant
 from ragcli.pipeline.language import LanguageModels
 from ragcli.pipeline.models import file_hash, model_path
 from ragcli.pipeline.searcher import Searcher, open_searcher
@@ -68,10 +69,12 @@ class Measurement:
     verbose: bool = False
 
 
+@dataclass(frozen=True, slots=True)
 class _NoDocuments:
     """Stands where an index would where only rewriting is scored: it knows no names."""
 
-    vocabulary = Vocabulary()
+    base: KnowledgeBase
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
 
 
 @contextmanager
@@ -79,7 +82,7 @@ def _opened(job: Measurement) -> Iterator[Engine]:
     with ExitStack() as stack:
         models = LanguageModels(job.base, job.verbose)
         stack.callback(models.close)
-        searcher = cast(Searcher, _NoDocuments())
+        searcher = cast(Searcher, _NoDocuments(job.base))
         if job.cases.form != "rewriting":
             searcher = open_searcher(job.base, stack.enter_context(reading(job.base)))
         yield Engine(searcher, models, job.base.settings, job.today)
@@ -111,6 +114,19 @@ def measure(job: Measurement) -> Json:
                 report["answers"], spent = _answers(job, engine, answered, known, kept_at, counter)
                 report["times"]["with_answers"] = spent
     return report
+
+
+@contextmanager
+def _engine_of(job: Measurement, engine: Engine, item: Variant) -> Iterator[Engine]:
+    """Lend the engine that a row of the table asks: the opened one with a change, or one over other pieces."""
+    if not item.split:
+        yield with_variant(engine, item)
+        return
+    base = fixed_base(job.base, job.cache, job.clock, lambda _done, _total: None)
+    with reading(base) as store:
+        searcher = open_searcher(base, store)
+        searcher.__dict__["embedder"] = remembering(engine.searcher)
+        yield replace(engine, searcher=searcher)
 
 
 def _variants(job: Measurement) -> list[Variant]:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, cast
 
 from ragcli.config import Settings
 from ragcli.datatypes import Embedder, Vocabulary
+from ragcli.dialogue.reading import RewriteOptions
 from ragcli.errors import UsageError
 from ragcli.evaluation.cases import Form
 from ragcli.evaluation.ways import GOLD, JOINED, RAW, SYSTEM, Mode, Way
 from ragcli.pipeline.engine import Engine
+from ragcli.pipeline.prompts import ReadingEngine, rewriting_of
 from ragcli.pipeline.searcher import Searcher
 from ragcli.retrieval.evidence import Candidate, QueryView
 from ragcli.retrieval.filters import Filters
@@ -31,6 +33,7 @@ FilterChange = Callable[[Filters], Filters]
 QueryChange = Callable[[Sequence[str]], Sequence[str]]
 NameChange = Callable[[Vocabulary], Vocabulary]
 SettingsChange = Callable[[Settings], Settings]
+RewritingChange = Callable[[RewriteOptions], RewriteOptions]
 
 
 @dataclass(frozen=True)
@@ -44,12 +47,14 @@ class Variant:
     queries: QueryChange | None = None
     names: NameChange | None = None
     settings: SettingsChange | None = None
+    rewriting: RewritingChange | None = None
+    split: bool = False
     model: bool = False
 
     @property
     def reads(self) -> bool:
         """Whether it is another way of making questions complete, and not of searching or asking."""
-        changed = self.search or self.filters or self.queries or self.names or self.settings
+        changed = self.search or self.filters or self.queries or self.names or self.settings or self.split
         return self.way.asks != "rewrite" and not changed
 
 
@@ -87,6 +92,11 @@ class ChangedSearcher(Searcher):
 def with_variant(engine: Engine, variant: Variant) -> Engine:
     """Return the engine as a variant changes it."""
     changed = replace(engine, settings=variant.settings(engine.settings)) if variant.settings else engine
+    if variant.rewriting:
+        rewriting = variant.rewriting(rewriting_of(engine))
+        changed = ReadingEngine(
+            changed.searcher, changed.models, changed.settings, changed.today, rewriting=rewriting
+        )
     if not (variant.search or variant.filters or variant.queries or variant.names):
         return changed
     old = engine.searcher
@@ -140,7 +150,9 @@ def remembering(searcher: Searcher) -> Remembering:
 def variants(form: Form, mode: Mode, only: Sequence[str], *, with_model: bool) -> list[Variant]:
     """Return the rows of an ablation: ways of asking, then one thing out at a time under the run's rewriting."""
     if form == "rewriting":
-        known = [item for item in _ways(mode) if item.name in ("rules", "llm", "hybrid")]
+        known = [
+            item for item in _ways(mode) if item.reads and item.way.asks == "query" and item.way.mode != "off"
+        ]
     else:
         known = [*_ways(mode), *(replace(item, way=replace(SYSTEM, mode=mode)) for item in _without())]
     if only:
@@ -152,6 +164,14 @@ def variants(form: Form, mode: Mode, only: Sequence[str], *, with_model: bool) -
     return [item for item in known if with_model or not item.model]
 
 
+# What the rewriting model is shown and allowed, one thing less each; beside the row `llm`.
+_SHOWN: dict[str, RewritingChange] = {
+    "llm, no examples": lambda options: replace(options, built_in=False, examples=()),
+    "llm, no whitelist": lambda options: replace(options, whitelist=False),
+    "llm, last turns": lambda options: replace(options, similar_turns=False),
+}
+
+
 def _ways(mode: Mode) -> list[Variant]:
     return [
         Variant("raw", RAW),
@@ -160,6 +180,10 @@ def _ways(mode: Mode) -> list[Variant]:
         Variant("llm", replace(SYSTEM, mode="llm"), model=True),
         Variant("hybrid", replace(SYSTEM, mode="hybrid"), model=True),
         Variant("gold", replace(GOLD, mode=mode)),
+        *(
+            Variant(name, replace(SYSTEM, mode="llm"), rewriting=change, model=True)
+            for name, change in _SHOWN.items()
+        ),
     ]
 
 
@@ -204,6 +228,7 @@ def _without() -> list[Variant]:
         ),
         Variant("one query", way, queries=_first_two),
         Variant("rewrite alone", way, queries=_no_raw),
+        Variant("fixed-size pieces", way, split=True),
         Variant("no aliases", way, names=_no_aliases),
         Variant("no vocabulary", way, names=lambda _names: Vocabulary()),
     ]

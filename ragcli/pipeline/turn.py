@@ -14,11 +14,12 @@ from ragcli.datatypes import Json
 from ragcli.dialogue.clarify import Decision, decide
 from ragcli.dialogue.events import apply
 from ragcli.dialogue.outcome import turn_done
-from ragcli.dialogue.reading import Reading, RewriteOptions
+from ragcli.dialogue.reading import Reading
 from ragcli.dialogue.state import DialogueState
 from ragcli.dialogue.understand import understand
 from ragcli.documents.normalise import fold
 from ragcli.pipeline.engine import Engine, TurnOptions
+from ragcli.pipeline.prompts import rewriting_of
 from ragcli.pipeline.record import LEAST_HITS, turn_json
 from ragcli.pipeline.reply import OnText, Reply, Said
 from ragcli.pipeline.searcher import least_score
@@ -50,8 +51,7 @@ def take_turn(
 ) -> TurnResult:
     """Read a question in its conversation, search, decide and answer."""
     started = time.perf_counter()
-    rules = engine.settings.rewrite
-    limits = RewriteOptions(rules.max_tokens, rules.timeout, clarify_after=engine.settings.clarify.after)
+    limits = rewriting_of(engine)
     reading = understand(
         state,
         query,

@@ -11,6 +11,7 @@ from ragcli.pipeline.base import KnowledgeBase, conversations, reading, writing
 from ragcli.pipeline.embed import chunk_keys, missing_vectors, text_of
 from ragcli.pipeline.embedders import passage_embedding
 from ragcli.pipeline.index import build_index
+from ragcli.pipeline.prompts import own_prompts
 from ragcli.pipeline.warm import warm_share
 from ragcli.storage import vectors as cache
 from ragcli.storage.files import remove, sweep
@@ -28,6 +29,7 @@ def status(base: KnowledgeBase) -> Json:
             "vectors": _vectors(base, store),
             "index": _index(base, store),
             "sessions": len(saved.overview()),
+            "prompts": own_prompts(base),
             "warm": warm_share(base),
         }
 
