@@ -5,10 +5,12 @@ A question that names none of several alike things fits each of them; whether to
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Sequence
 
 from ragcli.datatypes import Hit
+from ragcli.dialogue.cells import cells_in, pieces_of
 from ragcli.dialogue.linking import Lexicon, mentions
 from ragcli.dialogue.state import Choice, Entity
 from ragcli.dialogue.wording import content, squash
@@ -16,6 +18,7 @@ from ragcli.dialogue.words import language_of, words_of
 
 MOST = 6
 _TWIN_SCORE = 0.6
+_PARALLEL = 0.8
 _LOOK = 6
 _TABLES = 3
 _SHORT_QUESTION = 6
@@ -24,9 +27,8 @@ _NUMBERING = re.compile(
     r"^\s*(?:第\s?[一二三四五六七八九十百\d]+[章节条部分篇]|附[录件]\s?[A-Z一二三四五六七八九十\d]?|[（(]?[一二三四五六七八九十\d]+[)）、.]"
     r"|\d+(?:\.\d+)*|Appendix [A-Z]|Chapter \d+|【)\s*"
 )
+_COUNT = re.compile(r"[\d一二两三四五六七八九十百千半几]")
 _SENTENCE = re.compile(r"(?<=[。！？；;!?\n])|(?<=\.)\s+(?=[A-Z])")
-_CELL = re.compile(r"\s*\|\s*|\t+|\s{2,}")
-_RULE_LINE = re.compile(r"^[\s|+:=-]*$")
 
 
 def open_choices(query: str, hits: Sequence[Hit], lexicon: Lexicon) -> tuple[Choice, ...]:
@@ -35,9 +37,9 @@ def open_choices(query: str, hits: Sequence[Hit], lexicon: Lexicon) -> tuple[Cho
         return ()
     named = squash(query, lexicon.fold).text
     found = twins(hits, lexicon) or siblings_in(query, hits[0], lexicon)
-    for hit in hits[:_TABLES]:
-        found = found or cells_in(query, hit, lexicon)
-    found = found or documents_of(query, hits, lexicon)
+    for rank, hit in enumerate(hits[:_TABLES]):
+        found = found or cells_in(query, hit, lexicon, first=rank == 0)
+    found = found or parallels(query, hits) or documents_of(query, hits, lexicon)
     if any(squash(choice.label, lexicon.fold).text in named for choice in found):
         return ()
     return found[:MOST] if len(found) > 1 else ()
@@ -87,7 +89,7 @@ def own_name(file: str, among: Sequence[str], lexicon: Lexicon) -> Entity | None
 
 def documents_of(query: str, hits: Sequence[Hit], lexicon: Lexicon) -> tuple[Choice, ...]:
     """Return the documents that each treat of the one thing that a short question names."""
-    words = [word for word in content(query) if len(word) > 1]
+    words = [word for word in content(query) if len(word) > 1 and not _COUNT.match(word)]
     if not words or len("".join(words)) > _SHORT_QUESTION or language_of(query) == "en":
         return ()
     core = max(words, key=len)[:_CORE]
@@ -109,11 +111,57 @@ def _place(hit: Hit) -> tuple[str, tuple[str, ...]]:
     return hit.stored.file, hit.stored.chunk.heading_path
 
 
+def parallels(query: str, hits: Sequence[Hit]) -> tuple[Choice, ...]:
+    """Return the sections of one document that say the same of the thing asked about, with other numbers."""
+    asked = pieces_of(query)
+    told: list[tuple[Hit, str]] = []
+    for hit in hits[:_LOOK]:
+        sentences = [part for part in _SENTENCE.split(hit.stored.chunk.text) if part.strip()]
+        best = max(sentences, key=lambda part: len(asked & pieces_of(part)), default="")
+        if asked & pieces_of(best) and hit.stored.file == hits[0].stored.file:
+            told.append((hit, best))
+    for n, (_, one) in enumerate(told):
+        found = [told[n], *(pair for pair in told[n + 1 :] if _same_but_numbers(one, pair[1]))]
+        alike = [hit for hit, _ in found]
+        held = {tuple(sorted(word for word in _words(query) if word in text)) for _, text in found}
+        if len(held) > 1:
+            continue  # the question says which: 一年级招多少人
+        names = dict.fromkeys(_apart(hit, alike) for hit in alike)
+        if len(names) > 1 and all(names):
+            return tuple(Choice(name, Entity(name, "section")) for name in names)
+    return ()
+
+
+def _words(text: str) -> set[str]:
+    runs = content(text)
+    return (
+        {run[i : i + 2] for run in runs for i in range(len(run) - 1)}
+        if language_of(text) == "zh"
+        else set(runs)
+    )
+
+
+def _same_but_numbers(one: str, other: str) -> bool:
+    texts = [re.sub(r"\d+(?:[.,:]\d+)*", "", text).strip() for text in (one, other)]
+    numbers = [re.findall(r"\d+(?:[.,:]\d+)*", text) for text in (one, other)]
+    same = difflib.SequenceMatcher(None, texts[0], texts[1], autojunk=False).ratio() >= _PARALLEL
+    return same and numbers[0] != numbers[1] and len(texts[0]) > _SHORT_QUESTION
+
+
+def _apart(hit: Hit, alike: Sequence[Hit]) -> str:
+    """Return the heading that tells a passage from those that say the same."""
+    paths = [other.stored.chunk.heading_path for other in alike]
+    for depth, heading in enumerate(hit.stored.chunk.heading_path):
+        if any(path[depth : depth + 1] != (heading,) for path in paths):
+            return _NUMBERING.sub("", heading).strip(" 】")
+    return ""
+
+
 def siblings_in(query: str, hit: Hit, lexicon: Lexicon) -> tuple[Choice, ...]:
     """Return the siblings that the sentences which bear on the question give different values for."""
-    asked = _pieces(query)
+    asked = pieces_of(query)
     sentences = [part for part in _SENTENCE.split(hit.stored.chunk.text) if part.strip()]
-    scored = [(len(asked & _pieces(sentence)), sentence) for sentence in sentences]
+    scored = [(len(asked & pieces_of(sentence)), sentence) for sentence in sentences]
     best = max((score for score, _ in scored), default=0)
     if best < (1 if language_of(query) == "en" else 2):
         return ()
@@ -132,43 +180,6 @@ def _differ(text: str, family: Sequence[Entity]) -> bool:
     """Say whether the clauses that name the siblings carry numbers of their own."""
     numbers = re.findall(r"\d+(?:[.,:]\d+)*", re.sub("|".join(re.escape(e.name) for e in family), "", text))
     return len(set(numbers)) > 1
-
-
-def cells_in(query: str, hit: Hit, lexicon: Lexicon) -> tuple[Choice, ...]:
-    """Return the rows of a table when the question names one of its columns and no row, or the reverse.
-
-    Only a table of things counts (rows or columns that the vocabulary knows as names), and no long one.
-    """
-    if hit.stored.chunk.kind != "table":
-        return ()
-    lines = [
-        line for line in hit.stored.chunk.text.split("\n") if line.strip() and not _RULE_LINE.match(line)
-    ]
-    cells = [_CELL.split(line.strip().strip("|").strip()) for line in lines]
-    if not 3 <= len(cells) <= MOST + 2:
-        return ()
-    columns, rows = cells[0][1:], [row[0] for row in cells[1:] if row[0]]
-    asked, key = _pieces(query), squash(query, lexicon.fold).text
-    named_columns = [cell for cell in columns if asked & _pieces(cell)]
-    named_rows = [cell for cell in rows if asked & _pieces(cell) or squash(cell, lexicon.fold).text in key]
-    if named_columns and not named_rows:
-        return _things(rows, lexicon)
-    return _things(columns, lexicon) if len(named_rows) == 1 and not named_columns else ()
-
-
-def _things(cells: Sequence[str], lexicon: Lexicon) -> tuple[Choice, ...]:
-    """Return the cells as choices where the vocabulary knows most of them as names."""
-    known = [cell for cell in cells if any(m.anchors and m.surface == cell for m in mentions(cell, lexicon))]
-    if len(set(cells)) != len(cells) or len(known) * 2 <= len(cells):
-        return ()
-    return tuple(Choice(cell, Entity(cell, "name")) for cell in cells)
-
-
-def _pieces(text: str) -> set[str]:
-    if language_of(text) == "en":
-        return {word.lower().rstrip("s") for word in content(text)}
-    joined = "".join(re.findall(r"[\u4e00-\u9fffA-Za-z0-9]+", " ".join(content(text))))
-    return {joined[i : i + 2] for i in range(len(joined) - 1)}
 
 
 def about(choices: Sequence[Choice]) -> str:

@@ -14,6 +14,8 @@ from ragcli.dialogue.spoken import phrases, which_of
 from ragcli.dialogue.state import Choice, DialogueState, Entity, Pending
 from ragcli.dialogue.words import language_of
 
+_LONG_CODE = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -56,13 +58,21 @@ def _left_open(
     if reading.verdict.kind != "complete":
         return ()
     if any(
-        entity.kind != "topic" and len(entity.files) == 1 and not _whole(entity, lexicon)
+        (entity.kind != "topic" and len(entity.files) == 1 and not _whole(entity, lexicon)) or _part(entity)
         for entity in reading.entities
     ):
         return ()
     choices = open_choices(reading.query, hits, lexicon)
+    editions = {file for family in lexicon.editions for _, file in family}
+    if all(choice.entity.files and editions.issuperset(choice.entity.files) for choice in choices):
+        return ()
     settled = {entity.name for entity in near(state)} | set(state.profile.values())
     return () if any(choice.entity.name in settled for choice in choices) else choices
+
+
+def _part(entity: Entity) -> bool:
+    """Say whether an entity is a long code: V500-07 is one part, where E2 may be each machine's."""
+    return entity.kind == "code" and len(entity.name) >= _LONG_CODE
 
 
 def _whole(entity: Entity, lexicon: Lexicon) -> bool:
