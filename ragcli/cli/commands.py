@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -134,6 +135,23 @@ def _file(talk: Talk, rest: str) -> None:
     talk.env.screen.note("chat.set", name="file", value=rest or "*")
 
 
+def _bad(talk: Talk, rest: str) -> None:
+    """Keep the last turn as a bad case, with the right question or the place of the right passage."""
+    from ragcli.pipeline.badcases import Right, keep
+
+    conversation = talk.conversation
+    if not conversation.state.turn:
+        talk.env.screen.note("chat.no_turn")
+        return
+    is_place = rest.rpartition(":")[2].isdigit() and ":" in rest
+    right = Right(passage=rest) if is_place else Right(rewrite=rest)
+    turn = conversation.state.turn
+    number = keep(talk.env.base(), conversation.sessions, conversation.name, turn, right, time.time())
+    talk.env.screen.note("badcase.kept", number=number)
+    if not rest:
+        talk.env.screen.note("badcase.which")
+
+
 def _model(talk: Talk, _rest: str) -> None:
     settings = talk.conversation.engine.settings
     talk.env.screen.note("chat.set", name="model", value=settings.generation.model)
@@ -157,6 +175,7 @@ COMMANDS: dict[str, Callable[[Talk, str], None]] = {
     "load": _new,
     "sessions": _sessions,
     "export": _export,
+    "bad": _bad,
     "k": _k,
     "file": _file,
     "model": _model,

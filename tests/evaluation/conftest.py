@@ -77,3 +77,7 @@ def outcome(hits=(), evidence=(("a.txt", "甲乙丙丁戊己"),), name="c", numb
         one,
         {"hits": list(hits), "action": "answer", "rewritten": ["问"], **record},
     )
+
+
+def ragcli_lines(text):
+    return [json.loads(row) for row in text.splitlines()]
