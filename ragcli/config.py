@@ -24,9 +24,16 @@ BASE_FILE = "ragcli.toml"
 
 
 def _key(
-    default: Any, doc: str, *, choices: tuple[str, ...] = (), low: float = 0, personal: bool = False
+    default: Any,
+    doc: str,
+    *,
+    choices: tuple[str, ...] = (),
+    low: float = 0,
+    personal: bool = False,
+    secret: bool = False,
 ) -> Any:
-    return field(default=default, metadata={"doc": doc, "choices": choices, "low": low, "personal": personal})
+    facts = {"doc": doc, "choices": choices, "low": low, "personal": personal}
+    return field(default=default, repr=not secret, metadata=facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +68,19 @@ class EmbeddingSettings:
 
     model: str = _key("multilingual-e5-small", "a name from `ragcli models list`, or a path")
     backend: str = _key(
-        "auto", "auto, sentence-transformers or llama", choices=("auto", "sentence-transformers", "llama")
+        "auto",
+        "auto, sentence-transformers or endpoint",
+        choices=("auto", "sentence-transformers", "endpoint"),
     )
     precision: str = _key("auto", "auto, float32 or bfloat16", choices=("auto", "float32", "bfloat16"))
     batch_size: int = _key(32, "texts that are embedded and committed together", low=1)
+    url: str = _key("", "address of an OpenAI-compatible server, up to /v1", personal=True)
+    api_key: str = _key("", "the key that the server asks for", personal=True, secret=True)
+    api_key_file: str = _key("", "a file that holds the key", personal=True)
+    dimension: int = _key(0, "width of the server's vectors")
+    query_prefix: str = _key("", "what the server's model wants before a query")
+    passage_prefix: str = _key("", "what the server's model wants before a passage")
+    batch_tokens: int = _key(8192, "tokens that one request to the server may carry", low=64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,10 @@ class EmbeddingChoice:
 
 def passage_embedding(base: KnowledgeBase) -> EmbeddingChoice:
     """Return how this base's passages are embedded on this machine, without loading anything heavy."""
+    if served(base.settings):
+        from ragcli.pipeline.served import served_embedder, served_facts
+
+        return EmbeddingChoice(served_facts(base.settings), lambda: served_embedder(base.settings))
     folder = _folder(base.settings, base.models_dir)
     facts = model_facts(base)
     precision = chosen_precision(base.settings)
@@ -46,7 +50,14 @@ def passage_embedding(base: KnowledgeBase) -> EmbeddingChoice:
 
 
 def query_embedding(base: KnowledgeBase) -> Embedder:
-    """Return what embeds this base's queries: the model's quick form where there is one, else the folder."""
+    """Return what embeds this base's queries: the model's quick form where there is one, else the folder.
+
+    Where a server is set up to embed, it embeds queries too.
+    """
+    if served(base.settings):
+        from ragcli.pipeline.served import served_embedder
+
+        return served_embedder(base.settings)
     folder = _folder(base.settings, base.models_dir)
     prompts = prompts_of(folder)
     try:
@@ -66,12 +77,21 @@ def query_embedding(base: KnowledgeBase) -> Embedder:
 
 def model_facts(base: KnowledgeBase) -> dict[str, str]:
     """Return what names the embedding model: its name, the hash of its weights, its width."""
+    if served(base.settings):
+        from ragcli.pipeline.served import served_facts
+
+        return {name: served_facts(base.settings)[name] for name in ("model", "file", "dimension")}
     folder = _folder(base.settings, base.models_dir)
     return {
         "model": base.settings.embedding.model,
         "file": file_hash(folder / "model.safetensors", base.models_dir),
         "dimension": str(_width(folder)),
     }
+
+
+def served(settings: Settings) -> bool:
+    """Return whether a server embeds instead of this machine."""
+    return settings.embedding.backend == "endpoint"
 
 
 def chosen_precision(settings: Settings) -> str:

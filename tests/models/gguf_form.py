@@ -6,11 +6,15 @@ tokenizer model `t5` (Unigram), mean pooling.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+from ragcli.embedding.tensors import open_tensors
+from ragcli.embedding.unigram import open_unigram
 from ragcli.models.e5_charsmap import charsmap
-from ragcli.models.e5_pack import BLOCK, BLOCK_BYTES, Pack, parse
+from ragcli.models.e5_folder import _hugging_face_shapes
+from ragcli.models.e5_pack import BLOCK, BLOCK_BYTES, Pack, Shape, Tensor, Tokens, parse
 from tests.models.small import pack_bytes
 
 _NORMAL, _UNKNOWN, _CONTROL = 1, 2, 3
@@ -21,7 +25,7 @@ _NAMES = {
 _TOP = {"emb.pos": "position_embd.weight", "emb.type": "token_types.weight"}
 
 
-def write_gguf(pack: Pack, path: Path, name: str, licence: str) -> None:
+def write_gguf(pack: Any, path: Path, name: str, licence: str) -> None:
     """Write the GGUF to `path`, a temporary place of the caller's: the library opens it by itself."""
     from gguf import GGUFWriter, PoolingType
 
@@ -45,6 +49,44 @@ def write_gguf(pack: Pack, path: Path, name: str, licence: str) -> None:
         writer.write_tensors_to_file()
     finally:
         writer.close()
+
+
+def write_served_form(folder: Path, path: Path) -> None:
+    """Write a GGUF of the very weights and pieces that a model's folder holds, packed again on the way."""
+    tensors, form = open_tensors(folder / "model.safetensors"), open_tensors(folder / "query.safetensors")
+    write_gguf(_FromFolder(folder, tensors.arrays, form), path, "served", "MIT")
+
+
+class _FromFolder:
+    """A model's folder in the shape of a pack, float32 throughout."""
+
+    def __init__(self, folder: Path, arrays: Any, form: Any) -> None:
+        config = json.loads((folder / "config.json").read_bytes())
+        self.shape = Shape(
+            config["hidden_size"], config["num_hidden_layers"], config["num_attention_heads"],
+            config["intermediate_size"], config["vocab_size"], config["max_position_embeddings"],
+            config["type_vocab_size"], config["layer_norm_eps"],
+        )  # fmt: skip
+        told = json.loads((folder / "tokenizer.json").read_bytes())["model"]["vocab"]
+        texts, scores = zip(*told, strict=True)
+        characters = open_unigram(form.arrays, form.facts)
+        mapped = {
+            code: tuple(map(ord, characters.read_as[n].decode())) for n, code in enumerate(characters.codes)
+        }
+        marks = (
+            int(form.facts["bos"]),
+            int(form.facts["eos"]),
+            config["pad_token_id"],
+            int(form.facts["unk"]),
+        )
+        self.tokens = Tokens(texts, scores, *marks, mapped)
+        names = {ours: theirs for theirs, (ours, _) in _hugging_face_shapes(self.shape).items() if ours}
+        self._arrays = {ours: arrays[theirs] for ours, theirs in names.items()}
+        self.tensors = {name: Tensor(False, rows.size, 0, 0) for name, rows in self._arrays.items()}
+
+    def floats(self, name: str) -> Any:
+        """Return a tensor's numbers as float32, flat."""
+        return self._arrays[name].ravel().astype("<f4")
 
 
 def gguf_bytes(folder: Path) -> bytes:
