@@ -190,6 +190,7 @@ def print_trace(screen: Screen, turn: SavedTurn) -> None:
     screen.say(text("trace.answer", answer=record["answer"]))
     times = "  ".join(f"{name} {value:.0f} ms" for name, value in record["timings_ms"].items())
     screen.say(text("trace.times", times=times))
+    screen.note("trace.more")
 
 
 def _print_steps(screen: Screen, trace: Json) -> None:

@@ -102,3 +102,4 @@ def print_findings(env: Environment, rows: list[Json]) -> None:
             env.screen.say(f"    → {row['remedy']}")
     if all(row["ok"] for row in rows):
         env.screen.say(text("doctor.fine"))
+    env.screen.note("doctor.more")
