@@ -22,7 +22,8 @@ _SHORT = 5
 _OWN = 5
 _UNKNOWN = 7
 _HOME = 5
-_FEW = 1
+_FEW = 0
+_CLAUSE = 3
 _REPLY = 16
 
 _DEFINES = re.compile(r"(?:what|who) (?:is|are|was|were) (?:an? )?(?!the )[\w-]+(?: [\w-]+)?$|define \S+$")
@@ -30,6 +31,9 @@ _STRONG = re.compile(
     r"多少钱|在哪|哪里|哪儿|什么时候|啥时候|多久|多长时间|谁|为什么|为啥|几点|几号|哪[年天]|是什么|好不好|怎么样"
 )
 _CONTRAST = re.compile(r"不是(?!不)[^,，。?？]{1,16}[,，]\s*(?:而)?是")
+_NEXT_CLAUSE = re.compile(
+    r"[,.;:?!…—]\s|\b(?:and|but|if|when|because|so|that|who|while|after|before)\b", re.IGNORECASE
+)
 _HOW = re.compile("怎样|怎么|如何|为什么|为何")
 
 
@@ -280,4 +284,5 @@ def _judge_en(text: str, named: tuple[Mention, ...], words: Words) -> GateVerdic
 def _inside_en(pointing: re.Match[str], text: str) -> bool:
     """Say whether a pronoun stands behind a clause with a subject of its own, and so points at that."""
     before = text[: pointing.start()]
-    return len(content(before)) >= 2 and pointing.group().lower() in words_of("en").lists["pronouns"]
+    pronoun = pointing.group().lower() in words_of("en").lists["pronouns"]
+    return bool(_NEXT_CLAUSE.search(before)) and len(content(before)) >= (2 if pronoun else _CLAUSE)

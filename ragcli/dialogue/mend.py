@@ -17,6 +17,7 @@ from ragcli.dialogue.wording import content, quotations
 from ragcli.dialogue.words import words_of
 
 _LONGEST = 6
+_COMMON = ("everyday", "continuations", "stop_phrases", "bare_questions", "affirmations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,8 @@ def _counted(run: str, query: str) -> bool:
 
 def _slip(said: str, term: str) -> bool:
     same = sum(a == b for a, b in zip(said, term, strict=True))
-    return 0 < same < len(said) and not words_of("zh").has("everyday", said)
+    words = words_of("zh")
+    return 0 < same < len(said) and not any(words.has(name, said) for name in _COMMON)
 
 
 @cache

@@ -79,7 +79,8 @@ class Wishes:
 class Reading:
     """A question, read in its conversation; `separate` where the queries ask different things.
 
-    `fallback` are wordings to search besides where the passages don't answer the queries surely.
+    `fallback` are wordings to search besides where the passages don't answer the queries surely. `sentence` is
+    the question for the model that answers, where the queries are rows of words.
     """
 
     query: str
@@ -98,16 +99,28 @@ class Reading:
     resolved_by: str = ""
     separate: bool = False
     fallback: tuple[str, ...] = ()
+    sentence: str = ""
 
     def going_on(self) -> Reading:
         """Return the reading of a question that turned out to go on with what was said before."""
         queries = (*self.queries, *self.fallback)
-        return replace(self, queries=queries, status="rules", reason="goes on with what was said before")
+        return replace(
+            self,
+            queries=queries,
+            status="rules",
+            reason="goes on with what was said before",
+            sentence=self.query,
+        )
 
     @property
     def smalltalk(self) -> bool:
         """Whether the turn wants no search at all."""
         return self.verdict.kind in ("smalltalk", "about_base")
+
+    @property
+    def question(self) -> str:
+        """The question as the model that answers reads it."""
+        return self.sentence or "\n".join(self.queries)
 
     @property
     def standalone(self) -> str:

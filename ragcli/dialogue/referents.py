@@ -63,7 +63,7 @@ def _together(
     if words.language == "zh" and words.find("compare_words", text) and len(order) >= 2 and not named:
         return Referents(order[-2:], None, "compare")
     match = words.find("both_words", text)
-    if match and len(order) >= 2:
+    if match and len(order) >= 2 and not words.starts("units", text[match.end() :]):
         return Referents(order[-3:] if len(order) == 3 else order[-2:], match.span(), "both")
     kin = _kin_in_focus(focus, lexicon)
     if words.find("each_words", text) and len(kin) > 1:

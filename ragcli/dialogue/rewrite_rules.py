@@ -36,6 +36,7 @@ _DROPPED = frozenset(
 )
 _FRAGMENT = 6
 _OWN = 5
+_WHOLE = 8
 _BARE = re.compile(
     r"^(?:是|换成|那)|(?:的|那个|那台|那款|那种|(?:又|也)?(?:是|要)(?:多少|什么|怎样)|又?(?:怎么样|如何))$"
 )
@@ -51,7 +52,8 @@ _SEVERAL = frozenset({"both", "compare", "which", "several"})
 class Ruled:
     """What the rules made of a question; `content` are the phrases of the chain that it belongs to.
 
-    `separate` says that the queries ask of several things, one each.
+    `separate` says that the queries ask of several things, one each. `sentence` is the question as a person
+    would ask it whole, where a query is only a row of words; `leans` says that it still needs the one before it.
     """
 
     queries: tuple[str, ...]
@@ -60,6 +62,8 @@ class Ruled:
     content: tuple[str, ...]
     relation: str = "same"
     separate: bool = False
+    sentence: str = ""
+    leans: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,9 @@ def _switched(parts: _Parts, state: DialogueState, lexicon: Lexicon) -> Ruled:
     said = phrase(parts.text, parts.spans)
     if len("".join(own)) >= _FRAGMENT or _asks_known(parts, entities):
         return Ruled((linked(parts.text, parts.named),), "switch", entities, (said,))
-    return Ruled(_distinct((joined([names, *carried, said]),)), "switch", entities, _grown(carried, said))
+    queries = _distinct((joined([names, *carried, said]),))
+    sentence = linked(parts.text, parts.named)
+    return Ruled(queries, "switch", entities, _grown(carried, said), sentence=sentence, leans=bool(carried))
 
 
 def _swapped(last: Turn | None, entities: tuple[Entity, ...], lexicon: Lexicon) -> str:
@@ -192,11 +198,13 @@ def _carried(parts: _Parts, referents: Referents, state: DialogueState, lexicon:
         return _for_each(referents, carried, own, said)
     topical = joined([names, *carried, said])
     resolved = _point(text, names, span, words) if names else ""
+    sentence = resolved or text
     queries: tuple[str, ...] = (topical if carried else resolved or topical,)
     entities = (*_cell_named(parts), *referents.entities) if not asks(text) else referents.entities
     if resolved and (words.language == "en" or len("".join(own)) >= _OWN):
         queries = (resolved, topical)
-    return Ruled(_distinct(queries), referents.how or "topic", entities, _grown(carried, said))
+    how, leans = referents.how or "topic", bool(carried) and len("".join(own)) < _WHOLE
+    return Ruled(_distinct(queries), how, entities, _grown(carried, said), sentence=sentence, leans=leans)
 
 
 def _exchanged(
@@ -300,6 +308,8 @@ def _pointing(text: str, words: Words) -> tuple[int, int] | None:
 
 def _point(text: str, names: str, span: tuple[int, int] | None, words: Words) -> str:
     """Put names in the place of the pointing word, or before a question without one."""
+    if span and text[: span[0]].endswith("的"):
+        span = None  # 最贵的那支: one of what was talked about, and not the thing itself
     if span:
         gap = " " if words.language == "zh" and names.isascii() else ""
         return (text[: span[0]] + f"{gap}{names}{gap}" + text[span[1] :]).strip()

@@ -21,7 +21,8 @@ from ragcli.dialogue.pending import complete
 from ragcli.dialogue.phrases import phrase, subject_of, topic_of
 from ragcli.dialogue.reading import DEFAULTS, Candidate, Reading, RewriteOptions, Wishes
 from ragcli.dialogue.rewrite_model import propose
-from ragcli.dialogue.rewrite_rules import rewrite
+from ragcli.dialogue.rewrite_rules import Ruled, rewrite
+from ragcli.dialogue.spoken import phrases
 from ragcli.dialogue.state import DialogueState, Entity
 from ragcli.dialogue.times import absolute, times_in
 from ragcli.dialogue.wording import Fold, asks, content, joined, strip_fillers
@@ -140,8 +141,17 @@ def _ruled(query: str, state: DialogueState, lexicon: Lexicon, verdict: GateVerd
         candidates=tuple(Candidate(text, "rules", True, ruled.reason) for text in ruled.queries),
         resolved_by=ruled.reason,
         separate=ruled.separate,
+        sentence=_whole_sentence(ruled, state),
     )
     return replace(reading, clarify=unclear(query, state, lexicon, reading))
+
+
+def _whole_sentence(ruled: Ruled, state: DialogueState) -> str:
+    """Return the question as it is put to the model that answers, with the one before it where it leans on that."""
+    if not ruled.sentence or not ruled.leans or state.last is None:
+        return ruled.sentence
+    say = phrases(language_of(ruled.sentence))
+    return say["going_on"].format(question=ruled.sentence, before=state.last.query.strip())
 
 
 def raw_weight(query: str) -> float:

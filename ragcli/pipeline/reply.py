@@ -68,7 +68,7 @@ class Reply:
         shown = shown_passages(question, self.found.hits, settings, model.count_tokens, mode)
         loaded = time.perf_counter()
         result = answer(
-            question,
+            self.reading.question,
             shown,
             model=model,
             history=told(self.state),
