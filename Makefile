@@ -1,4 +1,4 @@
-# make demo | test | bundle | lint | eval-data | clean
+# make demo | test | eval | eval-page | bench | bundle | lint | eval-data | clean
 # Everything is made once: the environment in .venv, the models in the folder that `ragcli models list` names.
 # BUNDLE=dir (or a folder `bundle` beside this file) takes all of it from there, without any network.
 
@@ -18,7 +18,7 @@ FROM_BUNDLE := --from $(BUNDLE_DIR)/models
 LLAMA_BUNDLE := --bundle $(BUNDLE_DIR)
 endif
 
-.PHONY: demo test fast real lint fix models models-small bundle eval-data clean
+.PHONY: demo test fast real lint fix models models-small bundle eval eval-page bench eval-data clean
 
 demo: models
 	$(BIN)/python scripts/demo.py
@@ -61,6 +61,33 @@ bundle: models-small
 # Real text files of other origins, in the folder that RAGCLI_EVAL_TXT names; not part of the tests.
 eval-data: $(READY)
 	$(BIN)/python scripts/check_txt.py
+
+# How well it works on the sample cases: tables here, build/evaluation.html for a person, build/evaluation.json to
+# compare with (make eval COMPARE=old.json). ANSWERS=60 also answers that many turns.
+EVAL := $(BIN)/ragcli eval
+eval: models
+	mkdir -p build
+	$(EVAL) sample_docs/cases.jsonl --ablate --json --report build/evaluation.html $(if $(ANSWERS),--answers $(ANSWERS)) \
+	  $(if $(COMPARE),--compare $(COMPARE)) > build/evaluation.json
+
+# The tables of docs/evaluation.md; SECOND=folder measures a second set of cases for its columns. Takes an hour or two:
+# one row asks the language model at every turn, and 60 turns are answered.
+PAGE_ROWS := --ablate --with-model --answers $(or $(ANSWERS),60)
+eval-page: models
+	mkdir -p build
+	$(EVAL) sample_docs/cases.jsonl $(PAGE_ROWS) --json --report build/evaluation.html > build/samples.json
+	$(if $(SECOND),$(EVAL) $(SECOND) $(PAGE_ROWS) --json > build/second.json)
+	$(BIN)/python scripts/evaluation_page.py build/samples.json $(if $(SECOND),build/second.json)
+
+# Each script measures ragcli and its peer in one run; the peers live in an environment of their own.
+PEERS := build/peers
+$(PEERS)/.ready: $(READY)
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet langchain-classic langchain-community langchain-text-splitters chonkie bm25s
+	touch $@
+
+bench: models $(PEERS)/.ready
+	$(BIN)/python benchmarks/all.py --peers $(PEERS) --out docs/benchmarks.md $(if $(CASES),--cases $(CASES))
 
 clean:
 	rm -rf .demo build dist *.egg-info .mypy_cache .ruff_cache

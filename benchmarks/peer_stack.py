@@ -112,7 +112,8 @@ def e5(folder: Path) -> Any:
     from langchain_core.embeddings import Embeddings
     from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(str(folder))
+    # The file holds half precision, which a processor without it computes slowly.
+    model = SentenceTransformer(str(folder), model_kwargs={"dtype": "float32"})
 
     class E5(Embeddings):
         def embed_documents(self, texts: list[str]) -> list[list[float]]:

@@ -91,9 +91,9 @@ def _opened(job: Measurement) -> Iterator[Engine]:
 def measure(job: Measurement) -> Json:
     """Ask the cases in every way that was wanted; return the report."""
     with _opened(job) as engine:
-        _need_model(job, engine)
-        known = known_names(engine)
         chosen = _variants(job)
+        _need_model(job, engine, chosen)
+        known = known_names(engine)
         answered = drawn(job.cases, job.options.answers, job.options.seed) if job.options.answers else None
         total = sum(len(plan(item.way, job.cases)) for item in chosen) + (answered.turns if answered else 0)
         counter = _Counter(job.progress, total)
@@ -198,9 +198,9 @@ def drawn(cases: CaseSet, number: int, seed: int) -> CaseSet:
     return replace(cases, cases=tuple(kept[place] for place in sorted(kept)))
 
 
-def _need_model(job: Measurement, engine: Engine) -> None:
+def _need_model(job: Measurement, engine: Engine, chosen: Sequence[Variant]) -> None:
     """Stop before anything runs where a way asks a model that isn't here: it would be scored as another way."""
-    asks = job.options.turn.rewrite in ("llm", "hybrid") or job.options.with_model
+    asks = job.options.turn.rewrite in ("llm", "hybrid") or any(item.model for item in chosen)
     if asks and engine.models.rewriter.context_tokens < 1:
         raise ModelUnusable(
             "model_missing", name=job.base.settings.generation.model, path=job.base.models_dir

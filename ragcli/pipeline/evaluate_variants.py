@@ -148,13 +148,18 @@ def remembering(searcher: Searcher) -> Remembering:
 
 
 def variants(form: Form, mode: Mode, only: Sequence[str], *, with_model: bool) -> list[Variant]:
-    """Return the rows of an ablation: ways of asking, then one thing out at a time under the run's rewriting."""
+    """Return the rows of an ablation: ways of asking, then one thing out at a time.
+
+    The latter stand under the row `rules`, and under the run's own rewriting only where the model may be asked:
+    otherwise each row would ask it again.
+    """
     if form == "rewriting":
         known = [
             item for item in _ways(mode) if item.reads and item.way.asks == "query" and item.way.mode != "off"
         ]
     else:
-        known = [*_ways(mode), *(replace(item, way=replace(SYSTEM, mode=mode)) for item in _without())]
+        under: Mode = mode if with_model or mode == "off" else "rules"
+        known = [*_ways(under), *(replace(item, way=replace(SYSTEM, mode=under)) for item in _without())]
     if only:
         names = [item.name for item in known]
         for name in only:
