@@ -14,9 +14,10 @@ from ragcli.config import Settings
 from ragcli.errors import RagcliError
 from ragcli.generation.llm import can_shift
 from ragcli.pipeline.base import open_base
-from ragcli.pipeline.embedders import chosen_precision
 from ragcli.pipeline.memory import machine_bytes, need_of
 from ragcli.pipeline.models import check_llama, file_hash, model_path
+from ragcli.pipeline.precision import measured
+from ragcli.pipeline.served import served_facts
 from ragcli.pipeline.shown import AUTO
 from ragcli.pipeline.upkeep import check
 
@@ -43,6 +44,7 @@ def diagnose(
     checks: list[tuple[str, Callable[[], str]]] = [
         ("python", _libraries),
         ("models", lambda: _models(settings, models)),
+        ("embedding", lambda: _embedding(settings, models, clock)),
         ("llama", lambda: check_llama(models)),
         ("memory", lambda: _memory(settings, models, folder / "data" / "index")),
         ("passage_states", lambda: _passage_states(settings, models)),
@@ -72,14 +74,30 @@ def _libraries() -> str:
 
 
 def _models(settings: Settings, models: Path) -> str:
-    names = {("embedding", settings.embedding.model), ("generator", settings.generation.model)}
+    names = {("generator", settings.generation.model)}
+    if settings.embedding.backend != "endpoint":
+        names.add(("embedding", settings.embedding.model))
     if settings.rewrite.model:
         names.add(("generator", settings.rewrite.model))
     paths = [model_path(name, role, models) for role, name in sorted(names)]
     for path in paths:
         if path.is_file():
             file_hash(path, models)
-    return f"{', '.join(path.name for path in paths)}; {chosen_precision(settings)}"
+    return ", ".join(path.name for path in paths)
+
+
+def _embedding(settings: Settings, models: Path, clock: Callable[[], float]) -> str:
+    """Say in which precision passages are embedded, and what each did when it was measured."""
+    chosen = settings.embedding
+    if chosen.backend == "endpoint":
+        return f"{served_facts(settings)['file']}: {chosen.model}"
+    found = measured(settings, models, clock)
+    rows = [
+        f"{name} {item['rate']:.1f}/s, cos {item['cosine']:.4f}, {'=' if item['agrees'] else '≠'}"
+        for name, item in found["results"].items()
+    ]
+    precision = found["precision"] if chosen.precision == "auto" else chosen.precision
+    return f"{precision} ({'; '.join(rows)})" if rows else precision
 
 
 def _memory(settings: Settings, models: Path, index: Path) -> str:

@@ -17,6 +17,7 @@ from ragcli.embedding.prompts import prompts_of
 from ragcli.errors import ModelUnusable, RagcliError
 from ragcli.pipeline.base import KnowledgeBase
 from ragcli.pipeline.models import file_hash, model_path
+from ragcli.pipeline.precision import precision_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def passage_embedding(base: KnowledgeBase) -> EmbeddingChoice:
         return EmbeddingChoice(served_facts(base.settings), lambda: served_embedder(base.settings))
     folder = _folder(base.settings, base.models_dir)
     facts = model_facts(base)
-    precision = chosen_precision(base.settings)
+    precision = precision_of(base)
     identity = {
         **facts, "backend": "sentence-transformers", "precision": precision, "prefix": prompts_of(folder)["passage"],
         "pooling": "mean", "normalised": "yes",
@@ -94,14 +95,6 @@ def served(settings: Settings) -> bool:
     return settings.embedding.backend == "endpoint"
 
 
-def chosen_precision(settings: Settings) -> str:
-    """Return the precision of the bulk embedder: the setting, or bfloat16 where the processor computes in it."""
-    if settings.embedding.precision != "auto":
-        return settings.embedding.precision
-    flags = _processor_flags()
-    return "bfloat16" if flags & {"avx512_bf16", "amx_bf16", "bf16"} else "float32"
-
-
 def token_counter(settings: Settings, models_dir: Path) -> Callable[[str], int] | None:
     """Return a function that counts a passage's tokens, loaded when it is first called; None without a model."""
     try:
@@ -144,12 +137,3 @@ def _width(folder: Path) -> int:
         return int(str(config["hidden_size"]))
     except (OSError, ValueError, KeyError, TypeError) as err:
         raise ModelUnusable("model_corrupt", path=folder / "config.json", reason=str(err)) from err
-
-
-def _processor_flags() -> set[str]:
-    try:
-        text = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return set()
-    line = next((line for line in text.splitlines() if line.startswith(("flags", "Features"))), "")
-    return set(line.partition(":")[2].split())

@@ -16,6 +16,7 @@ from ragcli.pipeline.embed import embed
 from ragcli.pipeline.embedders import passage_embedding, token_counter
 from ragcli.pipeline.index import build_index
 from ragcli.pipeline.ingest import IngestOptions, ingest
+from ragcli.pipeline.precision import settle_precision
 from ragcli.pipeline.report import RunReport, Trouble
 from ragcli.storage.store import Store
 
@@ -70,6 +71,7 @@ def embed_run(
 ) -> RunReport:
     """Embed what has no vector yet."""
     with writing(base, wait) as store:
+        settle_precision(base, clock)
         choice = passage_embedding(base)
         size = batch_size or base.settings.embedding.batch_size
         return embed(
@@ -96,6 +98,7 @@ def sync_run(base: KnowledgeBase, intake: Intake, wait: float, clock: Clock, pro
         report = _ingest(store, base, intake, clock, progress)
         if store.count_chunks() == 0:
             return report
+        settle_precision(base, clock)
         choice = passage_embedding(base)
         size = settings.embedding.batch_size
         report = report.merged(embed(store, choice.identity, choice.load, size, clock, progress=progress))

@@ -1,0 +1,116 @@
+"""The precision that this machine embeds in: set, or kept from the base's index, or measured once and remembered.
+
+The record lies beside the models, under what the measurement depends on: processor, library, weights. Where it can't
+be written, float32 is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from ragcli.config import Settings
+from ragcli.datatypes import Embedder
+from ragcli.embedding.prompts import prompts_of
+from ragcli.errors import RagcliError
+from ragcli.models.processor import processor_flags
+from ragcli.pipeline.base import KnowledgeBase
+from ragcli.pipeline.models import file_hash, model_path
+from ragcli.storage.files import write_atomic
+from ragcli.storage.revisions import current_revision
+
+RECORD = "precision.json"
+# Flags of processors that compute in bfloat16; without one only float32 comes into question.
+_HALF = {"avx512_bf16", "amx_bf16", "bf16"}
+_EXACT = "float32"
+
+
+def precision_of(base: KnowledgeBase) -> str:
+    """Return the precision of a base's passages, without measuring."""
+    chosen = base.settings.embedding.precision
+    return chosen if chosen != "auto" else _of_index(base) or remembered(base.settings, base.models_dir)
+
+
+def settle_precision(base: KnowledgeBase, clock: Callable[[], float]) -> None:
+    """Measure this machine where that was never done and the answer isn't clear; takes some seconds, once."""
+    settings = base.settings
+    if settings.embedding.backend == "endpoint" or settings.embedding.precision != "auto":
+        return
+    with suppress(RagcliError):  # a model that is missing is told where it is needed
+        if not _of_index(base):
+            measured(settings, base.models_dir, clock)
+
+
+def measured(settings: Settings, models_dir: Path, clock: Callable[[], float]) -> dict[str, Any]:
+    """Return what was measured here (`precision`, `results`), measuring where it never was."""
+    if not processor_flags() & _HALF:
+        return {"precision": _EXACT, "results": {}}
+    key, known = _key(settings, models_dir), _read(models_dir)
+    if key not in known:
+        from ragcli.embedding.precision import best, measure
+
+        results = measure(_loader(settings, models_dir), ["bfloat16"], clock)
+        shown = {name: asdict(item) for name, item in results.items()}
+        known[key] = {"precision": best(results), "results": shown}
+        write_atomic(models_dir / RECORD, json.dumps(known, indent=1).encode())
+    entry: dict[str, Any] = known[key]
+    return entry
+
+
+def remembered(settings: Settings, models_dir: Path) -> str:
+    """Return the measured precision; float32 where nothing was measured."""
+    if not processor_flags() & _HALF:
+        return _EXACT
+    entry = _read(models_dir).get(_key(settings, models_dir), {})
+    return str(entry.get("precision", _EXACT))
+
+
+def _of_index(base: KnowledgeBase) -> str:
+    """Return the precision that the base's index was made in by the same weights; empty where there is none."""
+    with suppress(RagcliError, KeyError, TypeError):
+        made = current_revision(base.index_dir).manifest["embedding"]
+        if made["file"] == _weights(base.settings, base.models_dir) and made["precision"] in (
+            "float32",
+            "bfloat16",
+        ):
+            return str(made["precision"])
+    return ""
+
+
+def _loader(settings: Settings, models_dir: Path) -> Callable[[str], Embedder]:
+    folder = model_path(settings.embedding.model, "embedding", models_dir)
+
+    def load(precision: str) -> Embedder:
+        from ragcli.embedding.sentence import SentenceEmbedder
+
+        return SentenceEmbedder(folder, {"prefix": prompts_of(folder)["passage"]}, precision)
+
+    return load
+
+
+def _weights(settings: Settings, models_dir: Path) -> str:
+    folder = model_path(settings.embedding.model, "embedding", models_dir)
+    return file_hash(folder / "model.safetensors", models_dir)
+
+
+def _key(settings: Settings, models_dir: Path) -> str:
+    try:
+        library = version("torch")
+    except PackageNotFoundError:
+        library = "-"
+    facts = [sorted(processor_flags()), library, _weights(settings, models_dir)]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+
+
+def _read(models_dir: Path) -> dict[str, Any]:
+    try:
+        known = json.loads((models_dir / RECORD).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
