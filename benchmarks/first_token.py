@@ -4,7 +4,7 @@
 
 FOLDER holds cases.jsonl (one conversation a line: turns with query, rewrite, expect, answer_has, answer_not); the
 base holds its documents. Sampled are later turns, asked by their reference question after their true history, which
-is in the model's memory as it is in a chat. All ways take the same passages, whole; `cut` is what passage_states =
+has been read while nobody asked, as in a chat. All ways take the same passages, whole; `cut` is what passage_states =
 off shows instead. Results are kept turn by turn, so that a run may be stopped and goes on. One line a way at the end.
 """
 
@@ -50,6 +50,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=9)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--max-tokens", type=int, default=400)
+    parser.add_argument(
+        "--answers", action="store_true", help="compare answers alone, without timing the library"
+    )
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--out", type=Path, default=Path("first_token.jsonl"))
     args = parser.parse_args()
@@ -100,11 +103,15 @@ def measure(args: argparse.Namespace, todo: Sequence[Turn], end: float) -> Itera
                 return
             question = turn["rewrite"]
             hits = searcher.search([question], Filters(), SearchOptions(k=10, threshold=0.0)).hits
-            row: dict[str, Any] = {"key": turn["key"], "raw": raw_rate(model), "ways": {}}
+            row: dict[str, Any] = {
+                "key": turn["key"],
+                "raw": 0.0 if args.answers else raw_rate(model),
+                "ways": {},
+            }
             modes: dict[str, PassageMode] = {"evaluated": "all-kept", "cut": "off"}
             for way in args.ways.split(","):
                 shown = shown_passages(question, hits, settings, model.count_tokens, modes.get(way, way))
-                row["ways"][way] = asked(model, way, turn, shown, args.max_tokens)
+                row["ways"][way] = asked(model, way, turn, shown, args)
             yield row
     models.close()
 
@@ -113,7 +120,8 @@ def prompts(folder: Path, kb: Path | None, turns: int, seed: int) -> list[Sequen
     """Return the generator's prompts of sampled turns, for other measurements."""
     base_folder = config.base_dir(str(kb) if kb else None, os.environ, Path.cwd())
     settings = config.load_settings(base_folder, os.environ)
-    base, out = open_base(base_folder, settings, os.environ), []
+    base = open_base(base_folder, settings, os.environ)
+    out: list[Sequence[Message]] = []
     with reading(base) as store:
         searcher = open_searcher(base, store)
         for turn in sample(folder / "cases.jsonl", turns, seed, first_too=True):
@@ -126,7 +134,9 @@ def prompts(folder: Path, kb: Path | None, turns: int, seed: int) -> list[Sequen
     return out
 
 
-def asked(model: LlamaModel, way: str, turn: Turn, shown: list[Passage], most: int) -> dict[str, Any]:
+def asked(
+    model: LlamaModel, way: str, turn: Turn, shown: list[Passage], args: argparse.Namespace
+) -> dict[str, Any]:
     """Ask one turn in one way, its history read before and its passages warm."""
     question = turn["rewrite"]
     language = language_of(question)
@@ -138,20 +148,18 @@ def asked(model: LlamaModel, way: str, turn: Turn, shown: list[Passage], most: i
         if passage.keep:
             model.warm(fixed, label(passage.n, language))
             model.warm(fixed, passage_piece(passage, wording(language)))
-    earlier = [
-        Message(role, text)
-        for pair in turn["history"][:-1]
-        for role, text in zip(("user", "assistant"), pair, strict=True)
-    ]  # type: ignore[arg-type]
-    last = turn["history"][-1][0] if turn["history"] else "好"
-    model.complete([*fixed, *earlier, Message("user", f"资料：\n{last}")], max_tokens=1)
+    past: list[Message] = []
+    for query, said in turn["history"]:
+        past += [Message("user", query), Message("assistant", said)]
+    model.complete([*fixed, *past[:-2], Message("user", "。")], max_tokens=1)  # what the turn before left
+    model.read([*fixed, *past], wording(language)["passages"])  # and what the chat reads while it waits
     result = answer(
         question,
         shown,
         model=model,
         history=turn["history"],
         language=language,
-        max_tokens=most,
+        max_tokens=args.max_tokens,
         passage_tokens=1200,
     )
     cost = result.completion
@@ -165,7 +173,7 @@ def asked(model: LlamaModel, way: str, turn: Turn, shown: list[Passage], most: i
         "written": cost.completion_tokens,
         "total_s": cost.total_s,
         "attempts": result.checks.attempts,
-        "floor_s": bare(model, cost.evaluated_tokens, cost.prompt_tokens),
+        "floor_s": 1.0 if args.answers else bare(model, cost.evaluated_tokens, cost.prompt_tokens),
         "answer": result.text,
         "right": right(turn, result.text),
     }
