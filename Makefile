@@ -83,7 +83,7 @@ eval-page: models
 PEERS := build/peers
 $(PEERS)/.ready: $(READY)
 	$(PYTHON) -m venv $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet langchain-classic langchain-community langchain-text-splitters chonkie bm25s
+	$(PEERS)/bin/python -m pip install --quiet langchain-classic langchain-community langchain-text-splitters chonkie bm25s llm
 	touch $@
 
 bench: models $(PEERS)/.ready
