@@ -22,6 +22,7 @@ _BEFORE_NUMBER = re.compile(r"[A-Za-z\d.]$")
 _AFTER_NUMBER = re.compile(rf"^(?:[A-Za-z\d:/]|\.\d|\s*[{_UNITS}])")
 _ALONE = re.compile(r"(?:the |那)?\s*\d+\s*(?:的|呢|号|one)?[?？]?")
 _COUNTED = re.compile(r"[\d一二两三四五六七八九十百千万几半]个?$")
+_UNIT = 2
 _LONGEST_QUOTED = 40
 _LONGEST_PIECE = 8
 _BRACKETED = re.compile(r"\s*[(（][^()（）]*[)）]\s*")
@@ -86,7 +87,7 @@ def _known(text: str, lexicon: Lexicon, near: tuple[Entity, ...]) -> list[Mentio
             ),
             0,
         )
-        if not length:
+        if not length or (length <= _UNIT and _COUNTED.search(squashed.text[:at])):
             at += 1
             continue
         places = lexicon.surfaces[squashed.text[at : at + length]]

@@ -312,6 +312,8 @@ def _point(text: str, names: str, span: tuple[int, int] | None, words: Words) ->
         span = None  # 最贵的那支: one of what was talked about, and not the thing itself
     if span:
         gap = " " if words.language == "zh" and names.isascii() else ""
+        if names[-1:] == text[span[1] : span[1] + 1] and not names.isascii():
+            span = (span[0], span[1] + 1)  # 那种证 is 少儿证, and not 少儿证证
         return (text[: span[0]] + f"{gap}{names}{gap}" + text[span[1] :]).strip()
     left_out = words.ends("ellipsis_ends", text) if words.language == "zh" else ""
     text = text.removesuffix(left_out)
