@@ -1,73 +1,97 @@
-"""Measure embedding in bulk beside sentence-transformers used as its documentation shows, on the same model.
+"""Measure bulk embedding beside plain `SentenceTransformer.encode`, and what each finds, in one run.
 
-    python benchmarks/embedding.py [--texts 128] [--chars 400]
+    python benchmarks/embedding.py FOLDER [PASSAGES] [QUERIES] [SEED]
 
-The texts are made up and of different lengths, as chunks are. ragcli sorts them by length and computes in the
-precision that the processor is fastest in; the peer gets batches of 32 in the order given, in float32. The figures
-are passages a second, the better of two runs, loading left out; the last line says how like the vectors are.
+FOLDER holds passages.jsonl ("id", "text") and queries.jsonl ("query", "gold_passage_id"). PASSAGES (0: all) chunks of
+400 characters and QUERIES (800) are drawn by SEED. Plain: float32, its own batch size. Ours: what `embed` does on
+this machine (the precision that `doctor` shows), batches sorted by length. hit@1 is over the chunks of both.
 """
 
 from __future__ import annotations
 
-import argparse
+import json
 import os
+import random
+import sys
 import time
-from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
 import numpy as np
-from lexical_peers import made_up
 
-from ragcli.config import load_settings, models_dir
-from ragcli.pipeline.base import KnowledgeBase
-from ragcli.pipeline.embedders import passage_embedding
+from ragcli import config
+from ragcli.embedding.query import QueryEmbedder
+from ragcli.embedding.sentence import SentenceEmbedder
 from ragcli.pipeline.models import model_path
+from ragcli.pipeline.precision import measured
 
 
-def rate(call: Callable[[], Any], number: int) -> float:
-    """Return how many texts a second, the better of two runs."""
-    best = float("inf")
-    for _ in range(2):
-        started = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - started)
-    return number / best
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a JSON-lines file."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+def hit_at_1(rows: np.ndarray, owners: list[str], queries: np.ndarray, gold: list[str]) -> float:
+    """Return the share of queries whose nearest chunk is of the right passage."""
+    nearest = (queries @ rows.T).argmax(axis=1)
+    return sum(owners[place] == want for place, want in zip(nearest, gold, strict=True)) / len(gold)
 
 
 def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--texts", type=int, default=128)
-    parser.add_argument("--chars", type=int, default=400)
-    options = parser.parse_args()
+    """Print both sides."""
+    folder = Path(sys.argv[1])
+    most, asked, seed = (int(word) for word in [*sys.argv[2:], "0", "800", "1"][:3])
+    source = random.Random(seed)
+    passages = rows_of(folder / "passages.jsonl")
+    passages = source.sample(passages, min(most, len(passages))) if most else passages
+    chunks = [
+        (row["id"], row["text"][n : n + 400]) for row in passages for n in range(0, len(row["text"]), 400)
+    ]
+    owners, texts = [owner for owner, _ in chunks], [text for _, text in chunks]
+    known = set(owners)
+    queries = [row for row in rows_of(folder / "queries.jsonl") if row["gold_passage_id"] in known]
+    queries = source.sample(queries, min(asked, len(queries)))
+    settings, models = config.load_settings(None, os.environ), config.models_dir(os.environ)
+    place = model_path(settings.embedding.model, "embedding", models)
+    found = measured(settings, models, time.perf_counter)
+
     from sentence_transformers import SentenceTransformer
 
-    settings, folder = load_settings(None, os.environ), models_dir(os.environ)
-    texts = [text[: options.chars - 7 * (n % 40)] for n, text in enumerate(made_up(options.texts))]
-    choice = passage_embedding(KnowledgeBase(folder, settings, folder))
-    own = choice.load()
-    path = model_path(settings.embedding.model, "embedding", folder)
-    peer = SentenceTransformer(str(path), model_kwargs={"dtype": "float32"})
-    plain = [f"passage: {text}" for text in texts]
-    found = {
-        f"ragcli ({choice.identity['precision']})": rate(lambda: own.embed_passages(texts), len(texts)),
-        "sentence-transformers (float32)": rate(
-            lambda: peer.encode(plain, normalize_embeddings=True), len(texts)
-        ),
-    }
-    alike = np.sum(
-        own.embed_passages(texts[:16]) * peer.encode(plain[:16], normalize_embeddings=True), axis=1
-    ).min()
-    first = next(iter(found.values()))
-    print(
-        f"{len(texts)} texts of up to {options.chars} characters\n\n| | passages a second | ratio |\n|---|---|---|"
+    plain = SentenceTransformer(str(place), device="cpu", local_files_only=True)
+    plain.encode(texts[:32], prompt_name="passage", normalize_embeddings=True)
+    started = time.perf_counter()
+    theirs = plain.encode(texts, prompt_name="passage", normalize_embeddings=True, show_progress_bar=False)
+    plain_rate = len(texts) / (time.perf_counter() - started)
+
+    embedder = SentenceEmbedder(place, {}, found["precision"])
+    embedder.embed_passages(texts[:32])
+    ours = np.empty_like(theirs)
+    order = sorted(range(len(texts)), key=lambda n: -len(texts[n]))
+    started = time.perf_counter()
+    for start in range(0, len(order), 32):
+        part = order[start : start + 32]
+        ours[part] = embedder.embed_passages([texts[n] for n in part])
+    rate = len(texts) / (time.perf_counter() - started)
+
+    quick = QueryEmbedder(
+        model_path(settings.embedding.model, "query", models),
+        {},
+        query_prefix="query: ",
+        passage_prefix="passage: ",
     )
-    for name, value in found.items():
-        print(f"| {name} | {value:.1f} | {value / first:.2f} |")
-    print(f"| least cosine between the two | {alike:.4f} | |")
+    asked_rows = np.stack([quick.embed_query(row["query"]) for row in queries])
+    exact = plain.encode([row["query"] for row in queries], prompt_name="query", normalize_embeddings=True)
+    gold = [row["gold_passage_id"] for row in queries]
+    hits = hit_at_1(theirs, owners, exact, gold), hit_at_1(ours, owners, asked_rows, gold)
+    print(f"{len(texts)} chunks, {len(queries)} queries; measured here: {found['results']}")
+    print(f"SentenceTransformer.encode, float32   {plain_rate:.1f}/s   hit@1 {hits[0]:.2%}")
+    print(f"ragcli, {found['precision']:10}                    {rate:.1f}/s   hit@1 {hits[1]:.2%}")
+    print(
+        f"ratio {rate / plain_rate:.2f}; least cosine {(ours * theirs).sum(axis=1).min():.5f} (passages), "
+        f"{(asked_rows * exact).sum(axis=1).min():.5f} (queries); load {os.getloadavg()[0]:.1f}"
+    )
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     main()

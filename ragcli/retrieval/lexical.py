@@ -62,7 +62,7 @@ def _write(index: tantivy.Index, gone: Iterable[int], rows: Iterable[LexicalRow]
     # One thread: the order of the documents, and so the order of equal scores, is the order of the rows.
     writer = index.writer(heap_size=_HEAP, num_threads=1)
     for chunk_id in gone:
-        writer.delete_documents("id", chunk_id)
+        writer.delete_documents_by_term("id", chunk_id)
     for row in rows:
         path = [part for part in row.heading_path if part != row.title]
         writer.add_document(
