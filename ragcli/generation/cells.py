@@ -117,26 +117,26 @@ class Cells:
             common(slot.tokens, fixed.tokens) == size for slot in self.slots.all
         )
 
-    def save_fixed(self, fixed: Fixed, run: Run) -> bytes:
-        """Return the evaluated state of a fixed part, evaluated first where no sequence holds it."""
+    def save_fixed(self, fixed: Fixed, tokens: Sequence[int], run: Run) -> bytes:
+        """Return the state of tokens that begin with a fixed part, evaluated first where no sequence holds them."""
         self._know(fixed)
-        slot = self.hold(fixed.tokens, run)
-        self._native.copy(slot.sequence, _SCRATCH, len(fixed.tokens))
+        slot = self.hold(tokens, run)
+        self._native.copy(slot.sequence, _SCRATCH, len(tokens))
         try:
-            return state.pack(self._key, fixed.tokens, self._native.state(_SCRATCH))
+            return state.pack(self._key, tokens, self._native.state(_SCRATCH))
         finally:
             self._native.forget(_SCRATCH)
 
-    def load_fixed(self, data: bytes, fixed: Fixed) -> bool:
-        """Put a fixed part's state back; False, and nothing changes, where it isn't exactly this one's."""
-        cells = state.unpack(data, self._key, fixed.tokens)
+    def load_fixed(self, data: bytes, fixed: Fixed, tokens: Sequence[int]) -> bool:
+        """Put such a state back; False, and nothing changes, where it isn't exactly that of these tokens."""
+        cells = state.unpack(data, self._key, tokens)
         if cells is None:
             return False
-        slot, _ = self.make_room(fixed.tokens, 0)
+        slot, _ = self.make_room(tokens, 0)
         slot.tokens = []
         if not self._native.put_state(slot.sequence, cells):
             return False
-        slot.tokens = list(fixed.tokens)
+        slot.tokens = list(tokens)
         self._know(fixed)
         return True
 

@@ -149,20 +149,22 @@ class LlamaModel:
         """Whether passages that were read once can be put back: the model can move them and there is a store."""
         return self._cells.keeps_passages
 
-    def prepare(self, messages: Sequence[Message]) -> bool:
+    def prepare(self, messages: Sequence[Message], opening: str = "") -> bool:
         """Read the messages that a role's prompts begin with, or put their state back from the store.
 
-        Returns whether nothing had to be evaluated.
+        `opening` is what the person's first message begins with, where that is always the same. Returns whether
+        nothing had to be evaluated.
         """
         fixed = self._fixed(messages)
         if self._cells.holds(fixed):
             return True
-        name = state.name_of(self._key, fixed.tokens)
+        tokens = self._prefix(messages, opening)
+        name = state.name_of(self._key, tokens)
         kept = self._store.get(name) if self._store is not None else None
-        if kept and self._cells.load_fixed(kept, fixed):
+        if kept and self._cells.load_fixed(kept, fixed, tokens):
             return True
         run = self._run(None)
-        made = self._cells.save_fixed(fixed, run)
+        made = self._cells.save_fixed(fixed, tokens, run)
         if self._store is not None:
             self._store.put(name, made)
         return run.evaluated == 0

@@ -46,7 +46,7 @@ class Engine:
         read = getattr(model, "read", None)
         if read is None:
             return
-        restore_fixed(model, fixed_messages(language, model.context_tokens))
+        prepare_generator(model, language)
         budget = Budget(model.context_tokens, self.settings.generation.max_tokens)
         prompt = build_prompt(
             "", (), history, summary, language=language, budget=budget, count_tokens=model.count_tokens
@@ -61,5 +61,11 @@ class Engine:
     def generator(self, language: str) -> LanguageModel:
         """Return the generator with the fixed part of its prompt already read."""
         model = self.models.generator
-        restore_fixed(model, fixed_messages(language, model.context_tokens))
+        prepare_generator(model, language)
         return model
+
+
+def prepare_generator(model: LanguageModel, language: str) -> None:
+    """Make a model know the rules and examples of a language, and the words before the passages."""
+    fixed = fixed_messages(language, model.context_tokens)
+    restore_fixed(model, fixed, wording(language)["passages"])

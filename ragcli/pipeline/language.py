@@ -81,9 +81,9 @@ class LazyModel:
         """How many tokens the prompt and the answer may take together."""
         return self._model.context_tokens
 
-    def prepare(self, messages: Sequence[Message]) -> bool:
+    def prepare(self, messages: Sequence[Message], opening: str = "") -> bool:
         """Make the model know what its prompts begin with."""
-        return restore_fixed(self._model, messages)
+        return restore_fixed(self._model, messages, opening)
 
     def count_tokens(self, text: str) -> int:
         """Return how many tokens the text takes."""
@@ -110,14 +110,14 @@ class LazyModel:
         return self._model.likelihoods(messages, answers)
 
 
-def restore_fixed(model: LanguageModel, messages: Sequence[Message]) -> bool:
+def restore_fixed(model: LanguageModel, messages: Sequence[Message], opening: str = "") -> bool:
     """Make the model know the messages that a role's prompts begin with; return whether nothing was evaluated.
 
     From its memory, else from the disk, else evaluated and kept for the next command. A model that runs
     elsewhere looks after itself.
     """
     prepare = getattr(model, "prepare", None)
-    return bool(prepare and prepare(tuple(messages)))
+    return bool(prepare and prepare(tuple(messages), opening))
 
 
 def state_files(base: KnowledgeBase) -> StateFiles:

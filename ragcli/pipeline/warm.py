@@ -19,6 +19,7 @@ from ragcli.generation.llm import Aborted, LlamaModel, kept_name, state_key
 from ragcli.generation.prompt import fixed_messages, label, passage_piece
 from ragcli.generation.wording import language_of, wording
 from ragcli.pipeline.base import KnowledgeBase, conversations, reading
+from ragcli.pipeline.engine import prepare_generator
 from ragcli.pipeline.language import LanguageModels, restore_fixed, state_files
 from ragcli.pipeline.models import file_hash, model_path
 from ragcli.pipeline.shown import passage_of
@@ -156,7 +157,7 @@ class _Warming:
             for number, piece in enumerate(self._all()):
                 progress(number, len(self.pieces))
                 fixed = fixed_messages(piece.language, model.context_tokens)
-                restore_fixed(model, fixed)
+                prepare_generator(model, piece.language)
                 made += model.warm(fixed, piece.text)
                 if not states.has(names.of(piece)):
                     stopped = "space"
@@ -175,7 +176,7 @@ class _Warming:
     def _fixed_parts(self, model: LlamaModel) -> None:
         """Keep the fixed parts of both roles."""
         for language in self._languages():
-            restore_fixed(model, fixed_messages(language, model.context_tokens))
+            prepare_generator(model, language)
             restore_fixed(self.models.rewriter, rewriter_messages("zh" if language == "zh" else "en"))
 
 

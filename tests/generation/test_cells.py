@@ -147,6 +147,19 @@ def test_a_conversation_that_was_read_ahead_leaves_the_question_alone_to_evaluat
     assert native._seen[: len(native._seen) - 2] == [ord(c) for c in _plain([*talk, asked("二？")[1]])]
 
 
+def test_the_words_before_the_passages_are_kept_with_the_fixed_part(make_model, memory_store):
+    make_model(store=memory_store)[0].prepare([RULES], "资料：")
+    model, _ = make_model(store=memory_store)
+    assert model.prepare([RULES], "资料：")
+    ready(make_model, memory_store)[0].complete(asked("一？"), max_tokens=9)
+    done = model.complete(asked("二？"), max_tokens=9)
+    assert (done.put_back_tokens, done.evaluated_tokens) == (180, len("二？\nbot:"))
+    after = model.complete(
+        [RULES, Message("user", "前"), Message("assistant", "后"), *asked("三？")[1:]], max_tokens=9
+    )
+    assert (after.put_back_tokens, after.text) == (180, "好的")
+
+
 def test_reading_ahead_that_is_given_up_harms_nothing(make_model, memory_store):
     stop = [False]
     model, _ = ready(make_model, memory_store, cancelled=lambda: stop[0])

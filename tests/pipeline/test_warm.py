@@ -27,7 +27,7 @@ class ReadingModel(ScriptedModel):
         self.store, self.stop = store, stop
         self.read: list[str] = []
 
-    def prepare(self, messages):
+    def prepare(self, messages, opening=""):
         return True
 
     def warm(self, fixed, text):
