@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from ragcli.datatypes import Json
 from ragcli.dialogue.history import replay
@@ -143,10 +144,21 @@ def read_only(engine: Engine, one: Asked, options: TurnOptions, *, alone: bool) 
 
 
 def known_names(engine: Engine) -> Known:
-    """Return what the base's vocabulary finds in a text: things, and what can be asked about them."""
+    """Return what the base's vocabulary finds in a text: things, and what can be asked about them.
 
-    def named(text: str, *, things: bool) -> frozenset[str]:
-        found = mentions(text, engine.lexicon)
-        return frozenset(item.entity.name for item in found if item.anchors == things)
+    A kind of thing right before its name (净水器 JS-500) is one thing with it: the name says which.
+    """
 
-    return Known(lambda text: named(text, things=True), lambda text: named(text, things=False))
+    def things(text: str) -> frozenset[str]:
+        found = [item for item in mentions(text, engine.lexicon) if item.anchors]
+        followed = {
+            before.start
+            for before, after in pairwise(found)
+            if not text[before.end : after.start].strip(" \t（(")
+        }
+        return frozenset(item.entity.name for item in found if item.start not in followed)
+
+    def asked(text: str) -> frozenset[str]:
+        return frozenset(item.entity.name for item in mentions(text, engine.lexicon) if not item.anchors)
+
+    return Known(things, asked)
