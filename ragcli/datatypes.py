@@ -229,7 +229,8 @@ class Completion:
     """What a language model wrote, and what it cost in tokens and seconds.
 
     Of the prompt's tokens, `put_back_tokens` were read earlier and put back in `put_back_s`; evaluating took
-    `evaluate_s`; the rest stood in the model's memory.
+    `evaluate_s`; the rest stood in the model's memory. `read_ahead_tokens` were evaluated before the call and
+    since the last one: a fixed part the first time, a conversation while nobody asked.
     """
 
     text: str
@@ -242,6 +243,7 @@ class Completion:
     put_back_tokens: int = 0
     put_back_s: float = 0.0
     evaluate_s: float = 0.0
+    read_ahead_tokens: int = 0
 
 
 class StateStore(Protocol):

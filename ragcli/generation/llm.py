@@ -72,6 +72,7 @@ class LlamaModel:
         self._path, self._context_tokens, self._clock = path, context_tokens, clock
         self._cancelled = cancelled or (lambda: False)
         self._lookup = lookup
+        self._ahead = 0
         lib = _library(verbose=verbose)
         self._key = state.key_of(
             model_hash or f"{path.resolve()}:{path.stat().st_size}", build_of(lib, options)
@@ -118,6 +119,7 @@ class LlamaModel:
         room for an answer.
         """
         run = self._run(timeout)
+        run.ahead, self._ahead = self._ahead, 0
         parts = self._parts(messages)
         size = sum(len(part.tokens) for part in parts)
         room = min(max_tokens, self._context_tokens - size)
@@ -165,6 +167,7 @@ class LlamaModel:
             return True
         run = self._run(None)
         made = self._cells.save_fixed(fixed, tokens, run)
+        self._ahead += run.evaluated
         if self._store is not None:
             self._store.put(name, made)
         return run.evaluated == 0
@@ -174,7 +177,11 @@ class LlamaModel:
 
         Raises Aborted where the caller gave up meanwhile; what was read by then stays.
         """
-        self._cells.hold(self._prefix(messages, opening), self._run(None))
+        run = self._run(None)
+        try:
+            self._cells.hold(self._prefix(messages, opening), run)
+        finally:
+            self._ahead += run.evaluated
 
     def warm(self, messages: Sequence[Message], text: str) -> bool:
         """Read a passage ahead of its use behind a fixed part, and keep it; False where nothing was to do.

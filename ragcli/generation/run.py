@@ -24,6 +24,7 @@ class Run:
     evaluate_s: float = 0.0
     put_back: int = 0
     put_back_s: float = 0.0
+    ahead: int = 0
     first: float = 0.0
     finish: Finish = "stop"
     room: int = 0
@@ -68,4 +69,5 @@ class Run:
             self.put_back,
             self.put_back_s,
             self.evaluate_s,
+            self.ahead,
         )

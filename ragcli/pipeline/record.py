@@ -67,7 +67,7 @@ def turn_json(
 ) -> Json:
     """Return the record of a turn. Times come in seconds and leave in milliseconds."""
     steps = ("rewrite", "retrieve", "prompt", "put_back", "evaluate", "first_token", "generate", "total")
-    kinds = ("prompt", "evaluated", "put_back", "completion", "rewriter_evaluated")
+    kinds = ("prompt", "evaluated", "put_back", "read_ahead", "completion", "rewriter_evaluated")
     return {
         "session": session,
         "turn": turn,

@@ -127,6 +127,7 @@ def _tokens(done: Completion) -> dict[str, int]:
         "prompt": done.prompt_tokens,
         "evaluated": done.evaluated_tokens,
         "put_back": done.put_back_tokens,
+        "read_ahead": done.read_ahead_tokens,
         "completion": done.completion_tokens,
     }
 

@@ -225,6 +225,8 @@ def test_a_fixed_part_is_kept_and_put_back(make_model, memory_store):
     store = memory_store
     model, _ = make_model(store=store)
     assert not model.prepare([RULES])
+    assert model.complete([RULES, Message("user", "一")], max_tokens=9).read_ahead_tokens > 100
+    assert model.complete([RULES, Message("user", "一")], max_tokens=9).read_ahead_tokens == 0
     other, native = make_model(store=store)
     assert other.prepare([RULES])
     done = other.complete([RULES, Message("user", "一")], max_tokens=9)
