@@ -134,6 +134,7 @@ class PassageStateSettings:
     )
     max_gb: float = _key(4.0, "disk that kept states may take; the longest unused leave first")
     tokens: int = _key(1200, "tokens of passages in a prompt at most where they are shown whole", low=64)
+    idle: str = _key("on", "on: a waiting chat reads passages ahead", choices=("on", "off"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,8 @@ def warm_idle(models: LanguageModels) -> None:
     """Read ahead as long as nobody asks; not where it is off, the base is large, or another process does it."""
     with reading(models.base) as store:
         many = store.count_chunks() > _MOST_IDLE
-    if many or models.base.settings.passage_states.mode == "off":
+    settings = models.base.settings.passage_states
+    if many or "off" in (settings.mode, settings.idle):
         return
     with writer_lock(models.base.folder / "data" / "warm.lock"):
         _Warming(models, wanted_pieces(models.base)).run(lambda _done, _of: None)

@@ -134,6 +134,22 @@ def test_sync_keeps_what_was_read_of_unchanged_passages(base):
     assert after["made"] == after["of"] - before["of"]
 
 
+@pytest.mark.parametrize("change", [{}, {"mode": "off"}, {"idle": "off"}])
+def test_a_waiting_chat_reads_ahead_where_it_may(base, change):
+    from dataclasses import replace
+
+    from ragcli.config import Settings
+    from ragcli.pipeline.base import KnowledgeBase
+
+    model = base.model_of()
+    settings = Settings()
+    settings = replace(settings, passage_states=replace(settings.passage_states, **change))
+    models = LanguageModels(KnowledgeBase(base.folder / "kb", settings, base.folder))
+    warm.warm_idle(models)
+    assert bool(model) is not bool(change)
+    assert not model or len(model[0].read) > 3
+
+
 def test_off_and_a_model_that_cannot_shift_are_said(base, monkeypatch):
     base.environ["RAGCLI_PASSAGE_STATES_MODE"] = "off"
     assert base("warm").code == 2
