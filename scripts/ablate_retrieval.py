@@ -59,6 +59,7 @@ VARIANTS: dict[str, SearchOptions] = {
     "no nearness, no table row": SearchOptions(reranker=words(near=0.0)),
     "no numbers": SearchOptions(reranker=words(numbers=0.0)),
     "no chapter numbers": SearchOptions(reranker=words(chapter=0.0)),
+    "bare headings as good as text": SearchOptions(reranker=words(substance=0.0)),
     "no dense search": SearchOptions(dense_weight=0.0),
     "no lexical search": SearchOptions(lexical_weight=0.0),
     "10 candidates": SearchOptions(candidates=10),

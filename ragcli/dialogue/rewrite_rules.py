@@ -95,7 +95,8 @@ def rewrite(query: str, state: DialogueState, lexicon: Lexicon, verdict: GateVer
     text = _EXCLUDED.sub("", text)
     parts = _parts(_headless(text, words), state, lexicon, words)
     if verdict.kind == "correction" and parts.anchors:
-        return _switched(parts, state, lexicon)
+        meant = parts.text[parts.anchors[0].start :]  # 不对，我家那台是 330: what stands before takes back
+        return _switched(_parts(meant, state, lexicon, words), state, lexicon)
     pointing = pointer(parts.text, parts.named)
     if parts.anchors and pointing and pointing.start() < parts.anchors[0].start and state.retrieval.focus:
         return _carried(parts, resolve(parts.text, state, lexicon, parts.named), state, lexicon)

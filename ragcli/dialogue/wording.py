@@ -100,6 +100,8 @@ def _at_run_edge(text: str, match: re.Match[str]) -> bool:
     if char in "的了吗呢吧啊呀么嘛":
         return True
     before, after = text[: match.start()], text[match.end() :]
+    if char in "地得着过等":  # 地下车库, 过夜: particles stand behind a word only
+        return bool(re.match(r"[\u4e00-\u9fff]", before[-1:])) and not re.match(r"[\u4e00-\u9fff]", after[:1])
     return (
         not before
         or not re.match(r"[\u4e00-\u9fff]", before[-1:])
