@@ -45,6 +45,11 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.0f} %"
 
 
+def decimal(value: float | None) -> str:
+    """Return a share with three decimals, or a dash where there was nothing to agree on."""
+    return "–" if value is None else f"{value:.3f}"
+
+
 def claims(reports: list[Report]) -> Iterator[list[str]]:
     """Yield the rows of the table that has the form of the claims."""
 
@@ -89,7 +94,7 @@ def things(report: Report, way: str) -> float | None:
     """Return the share of leaning turns whose rewrite names all things that a person's does."""
     try:
         return float(report["ways"][way]["rewriting"]["dependent"]["same_things"])
-    except KeyError:
+    except (KeyError, TypeError):
         return None
 
 
@@ -167,7 +172,7 @@ def reading_table(report: Report) -> str:
         if "rewriting" in figures:
             read = figures["rewriting"]
             shares = [f"{read[one]['share']:.3f}" for one in ("over_rewriting", "invented")]
-            rows.append([name, *(f"{read['dependent'][one]:.3f}" for one in columns), *shares])
+            rows.append([name, *(decimal(read["dependent"][one]) for one in columns), *shares])
     head = [
         "",
         "ROUGE-L",

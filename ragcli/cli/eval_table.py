@@ -82,7 +82,8 @@ def _print_rewriting(screen: Screen, ways: Json) -> None:
         if "rewriting" in figures:
             table = figures["rewriting"]
             extra = [table["over_rewriting"]["share"], table["invented"]["share"]]
-            rows.append([name, *(table["dependent"][one] for one in columns), *extra])
+            cells = [table["dependent"][one] for one in columns]
+            rows.append([name, *("–" if cell is None else cell for cell in cells), *extra])
     screen.table(_names(screen, ("way", *columns, "over_rewriting", "invented")), rows)
 
 

@@ -128,6 +128,8 @@ def _measured(env: Environment, ready: Prepared, options: EvalOptions) -> Json:
 def _shown(env: Environment, result: Json, old: Json | None, report: str) -> None:
     from ragcli.pipeline.evaluate_report import compared_with, write_report
 
+    if result.get("base", {}).get("stale"):
+        env.screen.warn("search.stale")
     if old is not None:
         result["comparison"] = compared_with(old, result)
     if report:

@@ -13,7 +13,7 @@ from ragcli.evaluation.statistics import interval
 
 def answers(outcomes: Sequence[Outcome], seed: int) -> Json:
     """Return accuracy over answerable turns, by turn and by kind, and how far citations hold."""
-    asked = [outcome for outcome in outcomes if outcome.answerable]
+    asked = [outcome for outcome in outcomes if outcome.answerable and outcome.turn.answer_has]
     right = [outcome.answered_right for outcome in asked]
     placed = [outcome for outcome in asked if outcome.turn.evidence]
     return {

@@ -81,12 +81,13 @@ class CaseTurn:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A conversation; `group` is the file that it came from."""
+    """A conversation; `group` and `line` are the file and the line that it came from."""
 
     name: str
     language: str
     turns: tuple[CaseTurn, ...]
     group: str = ""
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)

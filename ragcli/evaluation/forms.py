@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ragcli.evaluation.cases import EXPECTS, KINDS, Case, CaseSet, CaseTurn, Evidence, Form, Pairs, Problem
@@ -62,7 +63,7 @@ def _read_file(name: str, data: bytes) -> tuple[Form | None, list[Case], list[Pr
         try:
             row = _object(raw)
             form = form or _form_of(row)
-            case = _CASES[form](row, group)
+            case = replace(_CASES[form](row, group), line=number)
             if case.name in lines:
                 raise _Wrong("case_same_id", id=case.name, first=lines[case.name])
         except _Wrong as wrong:

@@ -62,7 +62,7 @@ def safe(value: object) -> str:
     >>> safe("<b>\\u202e")
     '&lt;b&gt;⟨202E⟩'
     """
-    text = share(value) if isinstance(value, float) else str(value)
+    text = share(value) if value is None or isinstance(value, float) else str(value)
     return escape("".join(map(_shown, text)))
 
 

@@ -56,7 +56,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
 
 
 def _cell(value: object) -> str:
-    text = share(value) if isinstance(value, float) else str(value)
+    text = share(value) if value is None or isinstance(value, float) else str(value)
     return " ".join(text.replace("|", "\\|").split()) or " "
 
 

@@ -134,11 +134,11 @@ def _restored(rows: Sequence[Outcome]) -> list[tuple[int, int, int]]:
     return [restored(row.turn.query, row.searched, row.turn.rewrite) for row in rows]
 
 
-def _agreement(rows: Sequence[Outcome], names: Names) -> float:
-    """Return the share of turns whose reference names something and whose rewrite names all of it."""
+def _agreement(rows: Sequence[Outcome], names: Names) -> float | None:
+    """Return the share of turns whose reference names something and whose rewrite names all of it; None of none."""
     pairs = [(names(row.turn.rewrite), names(row.searched)) for row in rows]
     named = [(wanted, found) for wanted, found in pairs if wanted]
-    return share(sum(wanted <= found for wanted, found in named), len(named))
+    return share(sum(wanted <= found for wanted, found in named), len(named)) if named else None
 
 
 def _invented(outcomes: Sequence[Outcome], known: Known) -> list[Json]:

@@ -39,13 +39,13 @@ def about(report: Json, texts: Mapping[str, str]) -> str:
     return texts["about"].format(**facts, base_files=report["base"]["files"], chunks=report["base"]["chunks"])
 
 
-def share(value: float) -> str:
-    """Return a share as a report shows it.
+def share(value: float | None) -> str:
+    """Return a share as a report shows it; a dash for one of nothing.
 
     >>> share(0.5), share(1.0)
     ('0.500', '1.000')
     """
-    return f"{value:.3f}"
+    return "–" if value is None else f"{value:.3f}"
 
 
 def range_of(interval: Mapping[str, list[float]], name: str) -> str:

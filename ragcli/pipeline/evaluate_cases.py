@@ -207,10 +207,15 @@ def missing_evidence(cases: CaseSet, store: Store) -> list[Problem]:
         for case, turn, item in entries:
             place = {"id": case.name, "turn": turn.number, "file": file}
             if name not in texts:
-                problems.append(Problem(case.group, 0, "case_no_file", place))
+                problems.append(Problem(f"{case.group}.jsonl", case.line, "case_no_file", place))
             elif not any(squeezed(wording) in text for wording in item.wordings):
                 problems.append(
-                    Problem(case.group, 0, "case_no_evidence", {**place, "text": item.wordings[0]})
+                    Problem(
+                        f"{case.group}.jsonl",
+                        case.line,
+                        "case_no_evidence",
+                        {**place, "text": item.wordings[0]},
+                    )
                 )
     return problems
 

@@ -85,7 +85,7 @@ def test_evidence_that_the_files_do_not_hold_is_named_by_case_and_turn(measured)
     measured.write("set/cases.jsonl", lines([wrong]))
     done = measured("eval", "set", "--rewrite", "rules")
     assert done.code == 2
-    assert "W, turn 1: 净化机.txt" in done.err
+    assert "cases.jsonl:1: W, turn 1: 净化机.txt" in done.err
     assert "别的.txt" in done.err
     assert "2 problems" in done.err
 
