@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from ragcli.cli.app import run
+from ragcli.cli import app
 from ragcli.pipeline import embedders, index, runs, searcher, upkeep
 from tests.doubles import HashEmbedder
 
@@ -22,7 +22,7 @@ class Slow(HashEmbedder):
         return super().embed_passages(texts)
 
 
-def main() -> int:
+def main() -> None:
     embedder = Slow()
     for module in (runs, upkeep):
         module.passage_embedding = lambda _base: embedders.EmbeddingChoice(
@@ -32,8 +32,8 @@ def main() -> int:
     searcher.model_facts = lambda _base: dict(embedder.identity)
     for module in (index, searcher):
         module.query_embedding = lambda _base: embedder
-    return run(sys.argv[1:], os.environ)
+    app.main()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
