@@ -14,7 +14,7 @@ from ragcli.generation.answer import Answer, answer, not_found
 from ragcli.generation.wording import language_of
 from ragcli.pipeline.engine import Engine, TurnOptions
 from ragcli.pipeline.record import Citation
-from ragcli.pipeline.shown import PassageMode, passage_mode, shown_passages
+from ragcli.pipeline.shown import PassageMode, passage_mode, room_for_passages, shown_passages
 from ragcli.retrieval.search import SearchResult
 
 OnText = Callable[[str], None]
@@ -76,9 +76,7 @@ class Reply:
             facts=[fact.text for fact in self.state.facts],
             language=language,
             max_tokens=settings.generation.max_tokens,
-            passage_tokens=max(settings.generation.passage_tokens, settings.passage_states.tokens)
-            if mode != "off"
-            else settings.generation.passage_tokens,
+            passage_tokens=room_for_passages(settings, mode),
             timeout=self.options.timeout or None,
             on_text=self.on_text,
         )

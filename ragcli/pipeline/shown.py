@@ -17,6 +17,7 @@ from ragcli.retrieval.passages import passages
 PassageMode = Literal["all-kept", "best-fresh", "off"]
 # The fastest that answers as well as reading everything anew (docs/speed.md).
 AUTO: PassageMode = "best-fresh"
+_HEADINGS = 80  # tokens of a passage's number, file and headings: one that fits whole isn't cut for them
 
 
 def passage_mode(settings: PassageStateSettings, model: LanguageModel, *, wanted: bool = True) -> PassageMode:
@@ -43,6 +44,13 @@ def shown_passages(
         passage_of(stored, order.index(place) + 1, keep=place not in fresh)
         for place, stored in enumerate(chosen)
     ]
+
+
+def room_for_passages(settings: Settings, mode: PassageMode) -> int:
+    """Return the tokens that passages may take in a prompt, their numbers and headings included."""
+    if mode == "off":
+        return settings.generation.passage_tokens
+    return settings.passage_states.tokens + _HEADINGS * settings.retrieval.passages
 
 
 def passage_of(stored: StoredChunk, n: int, *, keep: bool = True) -> Passage:
