@@ -49,17 +49,36 @@ SHOWN, LISTED = 4, 10
 TURNS = ("turn1", "turn2", "turn3", "turn4")
 
 
-class Stack:
-    """LangChain's parts, put together as its documentation does."""
+class Store:
+    """LangChain's splitter and FAISS store, kept in a folder once they are made."""
 
-    def __init__(self, documents: dict[str, str], settings: Any, folder: Path) -> None:
-        from langchain_classic.chains.combine_documents import create_stuff_documents_chain
-        from langchain_community.chat_models import ChatLlamaCpp
+    def __init__(self, documents: dict[str, str], settings: Any, folder: Path, place: Path) -> None:
         from langchain_community.vectorstores import FAISS
         from langchain_core.documents import Document
+        from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+        embedding = e5(model_path(settings.embedding.model, "embedding", folder))
+        if place.is_dir():
+            self.store = FAISS.load_local(str(place), embedding, allow_dangerous_deserialization=True)
+            return
+        splitter = RecursiveCharacterTextSplitter(chunk_size=400, chunk_overlap=80)
+        files = [Document(text, metadata={"source": name}) for name, text in documents.items()]
+        self.store = FAISS.from_documents(splitter.split_documents(files), embedding)
+        self.store.save_local(str(place))
+
+    def find(self, query: str) -> list[Any]:
+        """Return the pieces found."""
+        return list(self.store.similarity_search(query, k=LISTED))
+
+
+class Chains:
+    """The two chains of LangChain's documentation: condense the question, stuff the pieces into the prompt."""
+
+    def __init__(self, settings: Any, folder: Path) -> None:
+        from langchain_classic.chains.combine_documents import create_stuff_documents_chain
+        from langchain_community.chat_models import ChatLlamaCpp
         from langchain_core.output_parsers import StrOutputParser
         from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
-        from langchain_text_splitters import RecursiveCharacterTextSplitter
 
         gguf = model_path(settings.generation.model, "generator", folder)
         model = ChatLlamaCpp(
@@ -70,41 +89,46 @@ class Stack:
             n_threads=os.cpu_count(),
             verbose=False,
         )
-        splitter = RecursiveCharacterTextSplitter(chunk_size=400, chunk_overlap=80)
-        parts = splitter.split_documents(
-            [Document(text, metadata={"source": name}) for name, text in documents.items()]
-        )
-        self.pieces = len(parts)
-        embedding = e5(model_path(settings.embedding.model, "embedding", folder))
-        self.store = FAISS.from_documents(parts, embedding)
         history = MessagesPlaceholder("chat_history")
         asking = ChatPromptTemplate.from_messages([("system", CONDENSE), history, ("human", "{input}")])
         telling = ChatPromptTemplate.from_messages([("system", ANSWER), history, ("human", "{input}")])
         self.condense = asking | model | StrOutputParser()
         self.answer = create_stuff_documents_chain(model, telling)
 
-    def turn(self, query: str, said: list[tuple[str, str]]) -> Json:
+    def turn(self, store: Store, query: str, said: list[tuple[str, str]]) -> Json:
         """Return a turn in the form of ragcli's records."""
         history = [message for user, reply in said for message in (("human", user), ("ai", reply))]
         started = time.perf_counter()
         asked = self.condense.invoke({"input": query, "chat_history": history}).strip() if said else query
         condensed = time.perf_counter()
-        found = self.store.similarity_search(asked, k=LISTED)
+        found = store.find(asked)
         searched = time.perf_counter()
         text = self.answer.invoke({"input": query, "chat_history": history, "context": found[:SHOWN]})
         done = time.perf_counter()
-        hits = [
-            {"file": item.metadata["source"], "kind": "text", "text": item.page_content, "chunk_id": str(n)}
-            for n, item in enumerate(found)
-        ]
         spent = {
             "rewrite": condensed - started, "retrieve": searched - condensed, "generate": done - searched,
             "total": done - started,
         }  # fmt: skip
-        return {
-            "query": query, "rewritten": [asked], "action": "answer", "answer": text.strip(), "hits": hits,
-            "citations": [], "timings_ms": {name: round(1000 * value, 1) for name, value in spent.items()},
+        record = searched_only(query, asked, found)
+        return record | {
+            "answer": text.strip(), "timings_ms": {name: round(1000 * value, 1) for name, value in spent.items()},
         }  # fmt: skip
+
+
+def searched_only(query: str, asked: str, found: list[Any]) -> Json:
+    """Return a record of what was found for a question."""
+    hits = [
+        {"file": item.metadata["source"], "kind": "text", "text": item.page_content, "chunk_id": str(n)}
+        for n, item in enumerate(found)
+    ]
+    return {
+        "query": query,
+        "rewritten": [asked],
+        "action": "answer",
+        "answer": "",
+        "hits": hits,
+        "citations": [],
+    }
 
 
 def e5(folder: Path) -> Any:
@@ -132,22 +156,22 @@ def kept(path: Path) -> dict[str, Json]:
 
 
 def ask_stack(
-    cases: CaseSet, path: Path, make: Callable[[], Stack], out_of_time: Callable[[], bool]
+    cases: CaseSet, path: Path, store: Store, make: Callable[[], Chains], out_of_time: Callable[[], bool]
 ) -> list[Outcome]:
     """Ask the stack every turn that isn't kept yet, until the time is up; return all kept ones."""
     done = kept(path)
-    stack = None
+    chains = None
     with path.open("a", encoding="utf-8") as file:
         for case, place in places(cases):
             key = f"{case.name}/{place}"
             if key in done or out_of_time():
                 continue
-            stack = stack or make()
+            chains = chains or make()
             said = [
                 (turn.query, done[f"{case.name}/{n}"]["answer"])
                 for n, turn in enumerate(case.turns[: place - 1], 1)
             ]
-            done[key] = stack.turn(case.turns[place - 1].query, said)
+            done[key] = chains.turn(store, case.turns[place - 1].query, said)
             file.write(json.dumps({"turn": key, "record": done[key]}, ensure_ascii=False) + "\n")
             file.flush()
     return [
@@ -190,15 +214,13 @@ def ours(options: argparse.Namespace, work: Path) -> Json:
     )
 
 
-def rows_of(found: Json, told: Json, spent: Json) -> list[str]:
-    """Return one side's column of the table."""
+def rows_of(found: Json, told: Json | None = None, spent: Json | None = None) -> list[str]:
+    """Return one column of the table; what wasn't measured is a dash."""
     by_turn = found["by_turn"]
-    shares = [f"{by_turn[name]['hit5']:.3f}" if name in by_turn else "" for name in TURNS]
-    seconds = spent["ms"]["total"]["median"] / 1000
-    return [
-        *shares, f"{found['all']['hit5']:.3f}", f"{found['all']['hit1']:.3f}", f"{told['accuracy']:.3f}",
-        f"{told['forbidden_values']:.3f}", f"{seconds:.1f}",
-    ]  # fmt: skip
+    shares = [f"{by_turn[name]['hit5']:.3f}" if name in by_turn else "–" for name in TURNS]
+    answered = [f"{told[name]:.3f}" for name in ("accuracy", "forbidden_values")] if told else ["–", "–"]
+    seconds = f"{spent['ms']['total']['median'] / 1000:.1f}" if spent else "–"
+    return [*shares, f"{found['all']['hit5']:.3f}", f"{found['all']['hit1']:.3f}", *answered, seconds]
 
 
 ROWS = (
@@ -236,15 +258,30 @@ def main() -> None:
         settings, folder = load_settings(None, os.environ), models_dir(os.environ)
         path = options.work / f"langchain-{cases.digest[:8]}-{options.seed}.jsonl"
         texts = texts_of(files.documents)
-        found = ask_stack(cases, path, lambda: Stack(texts, settings, folder), lambda: time.monotonic() > end)
+        store = Store(texts, settings, folder, options.work / f"faiss-{cases.digest[:8]}")
+        typed = [
+            Outcome(case, turn, searched_only(turn.query, turn.query, store.find(turn.query)))
+            for case in everything.cases
+            for turn in case.turns
+        ]
+        columns["LangChain, as typed, all turns"] = rows_of(retrieval(typed, 1))
+        found = ask_stack(
+            cases, path, store, lambda: Chains(settings, folder), lambda: time.monotonic() > end
+        )
         if len(found) < cases.turns:
             print(f"{len(found)} of {cases.turns} turns are done; run again to go on", file=sys.stderr)
         if found:
-            columns["LangChain"] = rows_of(retrieval(found, 1), answers(found, 1), costs(found))
+            columns[f"LangChain, {len(found)} turns"] = rows_of(
+                retrieval(found, 1), answers(found, 1), costs(found)
+            )
     if options.side != "stack":
         report = ours(options, options.work)
         figures = report["answers"]["figures"]
-        columns["ragcli"] = rows_of(figures["retrieval"], figures["answers"], report["times"]["with_answers"])
+        everywhere = report["ways"]["ragcli"]["retrieval"]
+        columns["ragcli, all turns"] = rows_of(everywhere)
+        columns[f"ragcli, {cases.turns} turns"] = rows_of(
+            figures["retrieval"], figures["answers"], report["times"]["with_answers"]
+        )
     print(f"{len(cases.cases)} conversations, {cases.turns} turns, seed {options.seed}")
     print(f"| | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}")
     for place, name in enumerate(ROWS):
