@@ -115,3 +115,23 @@ def test_f03_kills_while_indexing_leave_the_old_index_or_the_new_one(unbroken, t
     assert {**base.manifest(), "digest": ""} == {**whole.manifest(), "digest": ""}
     assert base("search", "第7个文件")
     assert not list((base.folder / "kb/data/index").glob(".ragcli-tmp-*"))
+
+
+@pytest.mark.timeout(120)
+def test_sync_runs_as_cron_runs_it_and_a_killed_holder_blocks_nobody(tmp_path):
+    base = made(tmp_path)
+    bare = {name: os.environ[name] for name in ("PATH",)} | {
+        "LC_ALL": "C", "RAGCLI_KB": str(tmp_path / "kb"), "KILLING_LOG": str(base.log),
+    }  # fmt: skip
+    command = [sys.executable, str(SCRIPT), "sync", str(tmp_path / "docs"), "-q"]
+    holder = base.start("embed", "--batch-size", "1")
+    while not base.computed():
+        time.sleep(0.001)
+    holder.send_signal(signal.SIGSTOP)  # it holds the lock for as long as the test wants
+    locked = subprocess.run(command, env=bare, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    holder.send_signal(signal.SIGKILL)
+    holder.communicate()
+    assert locked.returncode == 11
+    done = subprocess.run(command, env=bare, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    base("check")
