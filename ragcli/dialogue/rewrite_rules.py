@@ -36,7 +36,7 @@ _DROPPED = frozenset(
 )
 _FRAGMENT = 6
 _OWN = 5
-_WHOLE = 8
+_WHOLE = 4
 _BARE = re.compile(
     r"^(?:是|换成|那)|(?:的|那个|那台|那款|那种|(?:又|也)?(?:是|要)(?:多少|什么|怎样)|又?(?:怎么样|如何))$"
 )
