@@ -141,7 +141,7 @@ def steps_table(report: Report) -> str:
     whole = report["ways"]["rules"]["retrieval"]["all"]
     rows = [["rules, everything on", f"{whole['hit5']:.3f}", "", f"{whole['hit1']:.3f}", ""]]
     for name, figures in report["ways"].items():
-        if name in WAYS or name == "ragcli" or name.startswith("llm"):
+        if name in WAYS or name in ("ragcli", "gold in conversation") or name.startswith("llm"):
             continue
         row = figures["retrieval"]["all"]
         rows.append(
@@ -184,7 +184,12 @@ def reading_table(report: Report) -> str:
         "over-rewritten",
         "invented",
     ]
-    return table(head, rows)
+    text = table(head, rows)
+    spoken = report["ways"].get("gold in conversation")
+    if spoken:
+        share = f"{spoken['unchanged']:.3f}"
+        text += f"\n\nA person's complete questions, asked within the conversation, go through unchanged: {share}."
+    return text
 
 
 def actions_table(report: Report) -> str:

@@ -85,6 +85,11 @@ def _print_rewriting(screen: Screen, ways: Json) -> None:
             cells = [table["dependent"][one] for one in columns]
             rows.append([name, *("–" if cell is None else cell for cell in cells), *extra])
     screen.table(_names(screen, ("way", *columns, "over_rewriting", "invented")), rows)
+    for figures in ways.values():
+        if "unchanged" in figures:
+            screen.say(
+                screen.messages.text("eval.unchanged", share=figures["unchanged"], turns=figures["turns"])
+            )
 
 
 def _print_actions(screen: Screen, actions: Json) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from ragcli.datatypes import Json
-from ragcli.evaluation.markdown import FOUND, NAMES, READ, TURNS, label
+from ragcli.evaluation.markdown import FOUND, NAMES, READ, TURNS, label, unchanged_lines
 from ragcli.evaluation.wording import about, range_of, share, style, words
 
 Texts = Mapping[str, str]
@@ -177,7 +177,8 @@ def _rewriting(ways: Json, texts: Texts) -> str:
         texts["over_rewriting"],
         texts["invented"],
     ]
-    return _section("rewriting", texts, grid(head, rows))
+    said = "".join(f"<p>{safe(line)}</p>" for line in unchanged_lines(ways, texts) if line)
+    return _section("rewriting", texts, grid(head, rows), said)
 
 
 def _actions(actions: Json, texts: Texts) -> str:

@@ -118,7 +118,16 @@ def _rewriting(ways: Json, texts: Mapping[str, str]) -> list[str]:
         texts["over_rewriting"],
         texts["invented"],
     ]
-    return _section("rewriting", texts) + table(head, rows)
+    return _section("rewriting", texts) + table(head, rows) + unchanged_lines(ways, texts)
+
+
+def unchanged_lines(ways: Json, texts: Mapping[str, str]) -> list[str]:
+    """Return a sentence on complete questions asked within their conversation, where that was measured."""
+    found = [figures for figures in ways.values() if "unchanged" in figures]
+    return [
+        "",
+        *(texts["unchanged"].format(share=share(row["unchanged"]), turns=row["turns"]) for row in found),
+    ]
 
 
 def _actions(actions: Json, texts: Mapping[str, str]) -> list[str]:

@@ -110,6 +110,11 @@ def rewriting(outcomes: Sequence[Outcome], known: Known, seed: int) -> Json:
     }
 
 
+def unchanged(outcomes: Sequence[Outcome]) -> float:
+    """Return the share of a person's complete questions that were searched exactly as they stand."""
+    return share(sum(row.record.get("rewritten") == [row.turn.rewrite] for row in outcomes), len(outcomes))
+
+
 def _figures(rows: Sequence[Outcome], known: Known, seed: int) -> Json:
     exact = [folded(row.searched) == folded(row.turn.rewrite) for row in rows]
     likeness = [rouge_l(row.searched, row.turn.rewrite) for row in rows]

@@ -30,6 +30,7 @@ SYSTEM = Way("ragcli")
 RAW = Way("raw", mode="off")
 JOINED = Way("concat", "joined", alone=True, mode="off")
 GOLD = Way("gold", "rewrite", alone=True)
+SPOKEN_GOLD = Way("gold in conversation", "rewrite")
 
 
 @dataclass(frozen=True, slots=True)

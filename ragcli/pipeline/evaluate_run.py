@@ -25,7 +25,7 @@ from ragcli.evaluation.answers import costs
 from ragcli.evaluation.cases import CaseSet
 from ragcli.evaluation.figures import faults, figures_of, lost_turn, turn_row
 from ragcli.evaluation.outcome import Outcome
-from ragcli.evaluation.rewriting import Known
+from ragcli.evaluation.rewriting import Known, unchanged
 from ragcli.evaluation.ways import SYSTEM, Way, plan
 from ragcli.pipeline.base import KnowledgeBase, reading
 from ragcli.pipeline.engine import Engine, TurnOptions
@@ -106,6 +106,8 @@ def measure(job: Measurement) -> Json:
                 )
                 read = known if item.reads else None
                 ways[item.name] = figures_of(job.cases.form, outcomes, read, job.options.seed)
+                if item.way.asks == "rewrite" and not item.way.alone:
+                    ways[item.name]["unchanged"] = unchanged(outcomes)
                 if item.way is SYSTEM and item.name == SYSTEM.name:
                     report |= _turns(outcomes)
                     report["times"] = {"without_answers": costs(outcomes)}

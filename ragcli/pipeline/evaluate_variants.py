@@ -16,7 +16,7 @@ from ragcli.datatypes import Embedder, Vocabulary
 from ragcli.dialogue.reading import RewriteOptions
 from ragcli.errors import UsageError
 from ragcli.evaluation.cases import Form
-from ragcli.evaluation.ways import GOLD, JOINED, RAW, SYSTEM, Mode, Way
+from ragcli.evaluation.ways import GOLD, JOINED, RAW, SPOKEN_GOLD, SYSTEM, Mode, Way
 from ragcli.pipeline.engine import Engine
 from ragcli.pipeline.prompts import ReadingEngine, rewriting_of
 from ragcli.pipeline.searcher import Searcher
@@ -185,6 +185,7 @@ def _ways(mode: Mode) -> list[Variant]:
         Variant("llm", replace(SYSTEM, mode="llm"), model=True),
         Variant("hybrid", replace(SYSTEM, mode="hybrid"), model=True),
         Variant("gold", replace(GOLD, mode=mode)),
+        Variant("gold in conversation", replace(SPOKEN_GOLD, mode=mode)),
         *(
             Variant(name, replace(SYSTEM, mode="llm"), rewriting=change, model=True)
             for name, change in _SHOWN.items()
