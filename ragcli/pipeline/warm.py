@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ragcli.datatypes import Json, Progress, StoredChunk, chunk_name
+from ragcli.dialogue.reading import RewriteOptions
 from ragcli.dialogue.rewrite_model import fixed_messages as rewriter_messages
 from ragcli.errors import ModelUnusable, RagcliError, UsageError
 from ragcli.generation.llm import Aborted, LlamaModel, kept_name, state_key
@@ -22,6 +23,7 @@ from ragcli.pipeline.base import KnowledgeBase, conversations, reading
 from ragcli.pipeline.engine import prepare_generator
 from ragcli.pipeline.language import LanguageModels, restore_fixed, state_files
 from ragcli.pipeline.models import file_hash, model_path
+from ragcli.pipeline.prompts import base_examples
 from ragcli.pipeline.shown import passage_of
 from ragcli.storage.lock import writer_lock
 from ragcli.storage.sessions import Sessions
@@ -176,9 +178,10 @@ class _Warming:
 
     def _fixed_parts(self, model: LlamaModel) -> None:
         """Keep the fixed parts of both roles."""
+        own = RewriteOptions(examples=base_examples(self.models.base))
         for language in self._languages():
             prepare_generator(model, language)
-            restore_fixed(self.models.rewriter, rewriter_messages("zh" if language == "zh" else "en"))
+            restore_fixed(self.models.rewriter, rewriter_messages("zh" if language == "zh" else "en", own))
 
 
 def warm_share(base: KnowledgeBase, pieces: Sequence[Piece] | None = None) -> Json:
