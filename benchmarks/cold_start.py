@@ -36,14 +36,16 @@ print("torch" in sys.modules, file=sys.stderr)
 """
 
 
-def seconds_of(command: list[str], runs: int) -> float:
-    """Return the median wall time of a command."""
-    taken = []
+def seconds_of(command: list[str], runs: int) -> tuple[float, float]:
+    """Return the median wall and processor time of a command."""
+    walls, works = [], []
     for _ in range(runs):
-        started = time.perf_counter()
+        started, before = time.perf_counter(), os.times()
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-        taken.append(time.perf_counter() - started)
-    return statistics.median(taken)
+        walls.append(time.perf_counter() - started)
+        after = os.times()
+        works.append(sum(after[2:4]) - sum(before[2:4]))
+    return statistics.median(walls), statistics.median(works)
 
 
 def main() -> None:
@@ -52,8 +54,8 @@ def main() -> None:
     runs = int(sys.argv[3]) if len(sys.argv) > 3 else 9
     search = ["search", query, "--json", "--kb", base]
     subprocess.run([sys.executable, "-m", "ragcli", *search], stdout=subprocess.DEVNULL, check=True)
-    whole = seconds_of([sys.executable, "-m", "ragcli", *search], runs)
-    start = seconds_of([sys.executable, "-c", "pass"], runs)
+    whole, work = seconds_of([sys.executable, "-m", "ragcli", *search], runs)
+    start, _ = seconds_of([sys.executable, "-c", "pass"], runs)
     alone = [
         subprocess.run(
             [sys.executable, "-c", ALONE, base, query], capture_output=True, text=True, check=True
@@ -61,16 +63,21 @@ def main() -> None:
         for _ in range(runs)
     ]
     load, encode = (statistics.median(float(row.split()[n]) for row in alone) for n in (0, 1))
-    bare = seconds_of([sys.executable, "-m", "ragcli", "search", "--help"], runs)
+    bare, bare_work = seconds_of([sys.executable, "-m", "ragcli", "search", "--help"], runs)
     torch = subprocess.run(
         [sys.executable, "-c", TORCH, *search], capture_output=True, text=True, check=True
     ).stderr
-    print(f"search, cold process       {whole:.3f} s    (torch imported: {torch.strip().splitlines()[-1]})")
+    torch = torch.strip().splitlines()[-1]
+    print(
+        f"search, cold process       {whole:.3f} s, {work:.3f} s of a processor    (torch imported: {torch})"
+    )
     print(f"interpreter alone          {start:.3f} s")
     print(f"query model, with imports  {load:.3f} s")
     print(f"one encode                 {encode:.3f} s")
     print(f"ratio to their sum         {whole / (start + load + encode):.2f}")
-    print(f"`search --help` (command line alone)  {bare:.3f} s;  load {os.getloadavg()[0]:.1f}")
+    print(
+        f"`search --help` (command line alone)  {bare:.3f} s, {bare_work:.3f} s of a processor;  load {os.getloadavg()[0]:.1f}"
+    )
 
 
 if __name__ == "__main__":
