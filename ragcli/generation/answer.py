@@ -79,7 +79,7 @@ def answer(
     asking = _Asking(question, language, model, budget.room_for_answer, timeout, on_text, doubtful)
     gate, completion = asking.attempt(prompt)
     attempts = 1
-    if not gate.text and asking.may_try_again(completion):
+    if not gate.text and not gate.beside and asking.may_try_again(completion):
         again = replace(asking, timeout=timeout - completion.total_s if timeout else None)
         gate, completion = again.attempt(prompt.asking_again(wording(language)["retry"]))
         attempts = 2

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from ragcli.datatypes import Passage
 from ragcli.generation.citations import Numbering, split_marks
+from ragcli.generation.expected import holds_what_is_asked
 from ragcli.generation.grounding import Support, numbers, support, written_numbers
 from ragcli.generation.streaming import Thoughts
 from ragcli.generation.wording import fold, mentions, wording
@@ -37,6 +38,7 @@ class Gate:
     """The checked text of one attempt.
 
     `doubtful` are numbers that the question asserts and no passage holds: they may be denied, not confirmed.
+    Sentences wait until one of them holds a value of the kind that is asked for; `beside` says that none did.
     """
 
     question: str
@@ -55,6 +57,8 @@ class Gate:
     refused: bool = False
     corrected: bool = False
     retracted: bool = False
+    beside: bool = False
+    _waiting: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
     _held: str = ""
     _short: str = ""  # a bare yes or no waits for the sentence that gives its reason
     _thoughts: Thoughts = field(default_factory=Thoughts)
@@ -89,6 +93,9 @@ class Gate:
             self._judge(line)
         if self._short:
             self.unsupported.append(self._short.strip())
+        if self._waiting:
+            self.beside = not self.shown
+            self.unsupported += [bare.strip() for bare, _ in self._waiting]
         self._held = self._short = ""
         return self.text
 
@@ -129,7 +136,12 @@ class Gate:
             self.unsupported.append(bare.strip())
         else:
             self.attached += found.cited != cited
-            self._show(bare, found.cited)
+            self._waiting.append((bare, found.cited))
+            said = " ".join([*(before for before, _ in self.said), *(text for text, _ in self._waiting)])
+            if self.corrected or holds_what_is_asked(self.question, said, self.language):
+                for text, marks in self._waiting:
+                    self._show(text, marks)
+                self._waiting = []
 
     def _show(self, bare: str, cited: tuple[int, ...]) -> None:
         text = self._short + self.numbering.marked(bare, cited)
@@ -146,6 +158,7 @@ class Gate:
         self._held = self._short = ""
         self.numbering, self.shown, self.said, self.raw = Numbering(), [], [], []
         self.unsupported, self.missing, self.refused, self.corrected = [], [], False, False
+        self._waiting = []
 
 
 def _letters(sentence: str) -> str:

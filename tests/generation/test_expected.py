@@ -1,0 +1,38 @@
+"""An answer holds a value of the kind that is asked for, or the files don't tell."""
+
+import pytest
+
+from ragcli.generation.answer import answer
+from ragcli.generation.expected import holds_what_is_asked
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "holds"),
+    [
+        ("换一次多少钱", "更换须由售后人员进行。", False),
+        ("换一次多少钱", "更换收 80 元。", True),
+        ("上门收费吗", "上门检测免费。", True),
+        ("为什么两个不一样", "A 的压力是 0.1 MPa，B 的压力是 0.2 MPa。", False),
+        ("为什么停机", "停机原因是电机过热。", True),
+        ("电话多少", "请联系服务台。", False),
+        ("几点开门", "每天 9:00 开门。", True),
+        ("要等多久", "等指示灯变绿。", False),
+        ("要等多久", "等十分钟。", True),
+        ("怎么清洗", "用软布擦。", True),
+        ("How much is it?", "It weighs a lot.", False),
+        ("How much is it?", "It costs $40.", True),
+        ("Why does it beep?", "It beeps because the tank is full.", True),
+    ],
+)
+def test_a_value_of_the_kind_that_is_asked_for(question, said, holds):
+    assert holds_what_is_asked(question, said, "en" if question.isascii() else "zh") is holds
+
+
+def test_an_answer_beside_the_question_is_a_refusal_and_is_never_shown(scripted, make_passage):
+    shown: list[str] = []
+    model = scripted("更换电池须由售后人员进行 [1]。")
+    passages = [make_passage(1, "更换电池须由售后人员进行，不可自行拆开。")]
+    result = answer("云杉换电池多少钱", passages, model=model, on_text=shown.append)
+    assert result.action == "not_found"
+    assert "售后" not in "".join(shown)
+    assert len(model.prompts) == 1
