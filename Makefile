@@ -63,11 +63,12 @@ eval-data: $(READY)
 	$(BIN)/python scripts/check_txt.py
 
 # How well it works on the sample cases: tables here, build/evaluation.html for a person, build/evaluation.json to
-# compare with (make eval COMPARE=old.json). ANSWERS=60 also answers that many turns.
+# compare with (make eval COMPARE=old.json). ANSWERS=60 also answers that many turns; ROWS= (empty) asks every row.
 EVAL := $(BIN)/ragcli eval
+ROWS ?= raw,concat,rules,gold
 eval: models
 	mkdir -p build
-	$(EVAL) sample_docs/cases.jsonl --ablate --json --report build/evaluation.html $(if $(ANSWERS),--answers $(ANSWERS)) \
+	$(EVAL) sample_docs/cases.jsonl --ablate --only "$(ROWS)" --json --report build/evaluation.html $(if $(ANSWERS),--answers $(ANSWERS)) \
 	  $(if $(COMPARE),--compare $(COMPARE)) > build/evaluation.json
 
 # The tables of docs/evaluation.md; SECOND=folder measures a second set of cases for its columns. Takes an hour or two:

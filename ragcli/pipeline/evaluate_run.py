@@ -101,9 +101,8 @@ def measure(job: Measurement) -> Json:
         with _kept(job, engine) as kept_at:
             ways: Json = {}
             for item in chosen:
-                outcomes = _run(
-                    job, with_variant(engine, item), item.way, job.cases, kept_at(item.name), counter
-                )
+                with _engine_of(job, engine, item) as changed:
+                    outcomes = _run(job, changed, item.way, job.cases, kept_at(item.name), counter)
                 read = known if item.reads else None
                 ways[item.name] = figures_of(job.cases.form, outcomes, read, job.options.seed)
                 if item.way.asks == "rewrite" and not item.way.alone:

@@ -35,6 +35,20 @@ def test_two_runs_are_the_same_but_for_times(measured) -> None:
     first = run(measured, "set", "--ablate")
     assert untimed(first) == untimed(run(measured, "set", "--ablate"))
     assert {"raw", "concat", "rules", "gold", "dense alone", "no threshold"} <= set(first["ways"])
+    # The row of fixed pieces searches a base of its own.
+    assert list((measured.folder / "cache" / "ragcli" / "eval" / "bases").glob("fixed-*/data/index/rev-*"))
+
+
+def test_fixed_pieces_are_cut_wherever_chapters_end_and_cover_the_text() -> None:
+    from ragcli.pipeline.evaluate_fixed import pieces
+
+    text = "一二三四五六七八九十\n" * 30
+    found = list(pieces("a.txt", text, size=100, overlap=20))
+    assert [piece.char_start for piece in found] == [0, 80, 160, 240]
+    assert all(piece.body == text[piece.char_start : piece.char_end] for piece in found)
+    assert found[-1].char_end == len(text)
+    assert found[1].line_start == 8
+    assert len({piece.chunk_id for piece in found}) == len(found)
 
 
 def test_the_figures_are_those_of_the_same_turns_in_a_chat(measured) -> None:
