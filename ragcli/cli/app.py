@@ -153,6 +153,11 @@ def _invoke(
         return int(done.exit_code)
     except typer.Abort:
         return 130
+    except SystemExit as left:
+        # The library ends the process with 1 where the reader of a pipe has left; that is no error here.
+        if isinstance(left.__context__, BrokenPipeError):
+            raise left.__context__ from None
+        raise
     except typer.TyperException as err:
         if type(err).__name__ == "NoArgsIsHelpError":
             screen.out.write(str(getattr(err, "ctx", None) and err.ctx.get_help()) + "\n")  # type: ignore[attr-defined]
