@@ -56,12 +56,24 @@ def cells_in(query: str, hit: Hit, lexicon: Lexicon, *, first: bool) -> tuple[Ch
     columns = [cell for cell in grid.header[1:] if asked & pieces_of(cell)]
     rest = asked - over - pieces_of(" ".join(grid.header))
     key = squash(query, lexicon.fold).text
+    if not _holds_values(query, grid):
+        return ()
     rows = [row for row in grid.rows if rest & pieces_of(" ".join(row)) or _said(row[0], key, lexicon)]
     if not rows and len(rest) <= _MOST_OF_ITS_OWN and (columns or (first and value)):
         return _things([row[0] for row in grid.rows], lexicon)
     if value and len(rows) == 1 and not columns and _own_label(rows[0], asked):
         return _things(grid.header[1:], lexicon)
     return ()
+
+
+def _holds_values(query: str, grid: _Grid) -> bool:
+    """Say whether a table holds values of the kind that is asked for: a price list tells no date."""
+    words = words_of(language_of(query))
+    cells = " ".join(cell for row in grid.rows for cell in row[1:]) + " ".join(grid.header)
+    for name in ("dates", "durations"):
+        if words.find(f"{name}_asked_patterns", query) and not words.find(f"{name}_told_patterns", cells):
+            return False
+    return True
 
 
 def _grid(hit: Hit) -> _Grid | None:

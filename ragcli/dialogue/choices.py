@@ -22,6 +22,8 @@ _PARALLEL = 0.8
 _LOOK = 6
 _TABLES = 3
 _SHORT_QUESTION = 6
+_BEHIND = 30
+_STOP = re.compile(r"[。！？；;!?\n]|\.\s")
 _CORE = 2
 _NUMBERING = re.compile(
     r"^\s*(?:第\s?[一二三四五六七八九十百\d]+[章节条部分篇]|附[录件]\s?[A-Z一二三四五六七八九十\d]?|[（(]?[一二三四五六七八九十\d]+[)）、.]"
@@ -177,9 +179,19 @@ def siblings_in(query: str, hit: Hit, lexicon: Lexicon) -> tuple[Choice, ...]:
 
 
 def _differ(text: str, family: Sequence[Entity]) -> bool:
-    """Say whether the clauses that name the siblings carry numbers of their own."""
-    numbers = re.findall(r"\d+(?:[.,:]\d+)*", re.sub("|".join(re.escape(e.name) for e in family), "", text))
-    return len(set(numbers)) > 1
+    """Say whether at least two of the siblings have a number of their own told beside their names."""
+    names = re.compile("|".join(re.escape(entity.name) for entity in family))
+    places = [match.span() for match in names.finditer(text)]
+    ends, starts = [0, *(end for _, end in places)], [*(start for start, _ in places), len(text)]
+    told: dict[str, str] = {}
+    for n, (start, end) in enumerate(places):
+        # 6 seconds on the X-1, but X-1 为 6 秒.
+        before, behind = _STOP.split(text[ends[n] : start])[-1], _STOP.split(text[end : starts[n + 1]])[0]
+        side = behind[:_BEHIND] if language_of(text) == "zh" else before + " " + behind
+        numbers = re.findall(r"\d+(?:[.,:]\d+)*", side)
+        if numbers:
+            told.setdefault(text[start:end], " ".join(numbers))
+    return len(told) > 1 and len(set(told.values())) > 1
 
 
 def about(choices: Sequence[Choice]) -> str:
