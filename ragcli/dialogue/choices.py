@@ -91,6 +91,8 @@ def own_name(file: str, among: Sequence[str], lexicon: Lexicon) -> Entity | None
 
 def documents_of(query: str, hits: Sequence[Hit], lexicon: Lexicon) -> tuple[Choice, ...]:
     """Return the documents that each treat of the one thing that a short question names."""
+    if not words_of(language_of(query)).find("value_words", query):
+        return ()  # 知道 X 吗 asks about X, whichever files speak of it
     words = [word for word in content(query) if len(word) > 1 and not _COUNT.match(word)]
     if not words or len("".join(words)) > _SHORT_QUESTION or language_of(query) == "en":
         return ()

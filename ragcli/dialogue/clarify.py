@@ -66,6 +66,9 @@ def _left_open(
     editions = {file for family in lexicon.editions for _, file in family}
     if all(choice.entity.files and editions.issuperset(choice.entity.files) for choice in choices):
         return ()
+    named = any(entity.kind != "topic" and len(entity.files) == 1 for entity in reading.entities)
+    if named and len({file for choice in choices for file in choice.entity.files}) > 1:
+        return ()  # a document is named: others have nothing to do with it
     settled = {entity.name for entity in near(state)} | set(state.profile.values())
     return () if any(choice.entity.name in settled for choice in choices) else choices
 

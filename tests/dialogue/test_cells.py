@@ -4,7 +4,7 @@ import pytest
 
 from ragcli.datatypes import Term, Vocabulary
 from ragcli.dialogue.cells import cells_in
-from ragcli.dialogue.choices import parallels
+from ragcli.dialogue.choices import documents_of, parallels
 from ragcli.dialogue.lexicon import build_lexicon
 from tests.dialogue.conversation import fold, hit
 
@@ -51,3 +51,8 @@ def test_sections_that_say_the_same_with_other_numbers_are_choices():
     ]
     same = hit(3, "school.txt", one.stored.chunk.text, ("高中部", "材料"))
     assert parallels("租房家庭要交什么证明", [one, same]) == ()
+
+
+def test_a_question_about_one_document_leaves_no_other_open():
+    hits = [hit(1, "a.txt", "青石剧场建于 1990 年。"), hit(2, "b.txt", "木棉画廊与青石剧场相邻。")]
+    assert documents_of("知道青石剧场吗", hits, LEXICON) == ()
