@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ragcli.dialogue.words import Words, language_of, words_of
 
@@ -37,12 +38,18 @@ def squash(text: str, fold: Fold) -> Squashed:
     out: list[str] = []
     origin: list[int] = []
     for at, char in enumerate(text):
-        for piece in fold(char):
+        for piece in _folded(char, fold):
             if piece.isspace() or piece in "-_·‧・‐‑–—":
                 continue
             out.append(piece)
             origin.append(at)
     return Squashed("".join(out), tuple(origin))
+
+
+@lru_cache(maxsize=1 << 16)
+def _folded(char: str, fold: Fold) -> str:
+    """Return a character folded: a vocabulary folds each of a few thousand many times."""
+    return fold(char)
 
 
 def quotations(text: str) -> list[tuple[int, int]]:
