@@ -25,7 +25,7 @@ from ragcli.storage.store import Store
 
 # Shares of the threshold: for a question that names a thing of the base, and for one asked in a conversation.
 _KNOWN = 0.1
-_TALKED = 0.5
+_TALKED = 0.75
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,10 @@ def test_a_second_command_reads_neither_rules_nor_passages_again(base: Installed
     first, second = (json.loads(base("ask", QUESTION, "--json").stdout) for _ in range(2))
     assert second["tokens"]["read_ahead"] == 0
     assert second["tokens"]["put_back"] > 0
-    assert second["tokens"]["evaluated"] == first["tokens"]["evaluated"] - second["tokens"]["put_back"]
+    # What an earlier question left may be put back in the first, too: together they read the same.
+    whole = [turn["tokens"]["evaluated"] + turn["tokens"]["put_back"] for turn in (first, second)]
+    assert whole[0] == whole[1]
+    assert second["tokens"]["evaluated"] < first["tokens"]["evaluated"]
     assert second["answer"] == first["answer"]
 
 
