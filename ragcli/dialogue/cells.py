@@ -49,15 +49,13 @@ def cells_in(query: str, hit: Hit, lexicon: Lexicon, *, first: bool) -> tuple[Ch
         return ()
     value = bool(words_of(language_of(query)).find("value_words", query))
     alike = _named_alike(query, grid, lexicon) if value else ()
-    if alike or len(grid.rows) > MOST:
+    if alike or len(grid.rows) > MOST or not _holds_values(query, grid):
         return alike
     over = pieces_of(grid.over)
     asked = pieces_of(query)
     columns = [cell for cell in grid.header[1:] if asked & pieces_of(cell)]
     rest = asked - over - pieces_of(" ".join(grid.header))
     key = squash(query, lexicon.fold).text
-    if not _holds_values(query, grid):
-        return ()
     rows = [row for row in grid.rows if rest & pieces_of(" ".join(row)) or _said(row[0], key, lexicon)]
     if not rows and len(rest) <= _MOST_OF_ITS_OWN and (columns or (first and value)):
         return _things([row[0] for row in grid.rows], lexicon)

@@ -207,11 +207,3 @@ def _kin(entity: Entity, near: tuple[Entity, ...], names: set[str], lexicon: Lex
     beside = {file for one in near for file in one.files}
     related = {entity.name, *(sibling.name for sibling in lexicon.siblings(entity))}
     return bool(names & related) or bool(beside & set(entity.files))
-
-
-def latin_names(text: str) -> tuple[str, ...]:
-    """Return capitalised names inside an English sentence: `Bronze Age`, `Garth Brooks`."""
-    pattern = r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’-]*(?:\s+(?:of|the|de|van|von|and)?\s*[A-Z][\w'’-]*)*"
-    return tuple(
-        match.group() for match in re.finditer(pattern, text) if match.group() not in ("I", "I'm", "I've")
-    )

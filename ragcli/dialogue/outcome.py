@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ragcli.datatypes import Hit
 from ragcli.dialogue.correct import decides
@@ -93,8 +92,3 @@ def named_by_answer(
         return (), new[:2]
     asked = not reading.entities or words.find("introductions", reading.query)
     return (new, ()) if asked or words.find("introductions", answer) else ((), new)
-
-
-def without_answer(event: TurnDone) -> TurnDone:
-    """Return the event without the answer's text, for states that must stay small."""
-    return replace(event, turn=replace(event.turn, answer=""))

@@ -185,7 +185,7 @@ def _asked(
     if not made.text:
         return replace(reading, status="failed")
     first = (made.text, *reading.queries) if mode == "llm" else (*reading.queries, made.text)
-    return replace(reading, queries=tuple(dict.fromkeys(first)), status="llm")
+    return replace(reading, queries=tuple(dict.fromkeys(first)), status="llm", sentence=made.text)
 
 
 def _with_mends(reading: Reading, query: str, mends: tuple[Mend, ...]) -> Reading:

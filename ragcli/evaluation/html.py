@@ -7,14 +7,23 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from ragcli.datatypes import Json
-from ragcli.evaluation.markdown import FOUND, NAMES, READ, TURNS, label, unchanged_lines
-from ragcli.evaluation.wording import about, range_of, share, style, words
+from ragcli.evaluation.rows import (
+    NAMES,
+    Texts,
+    corpus_rows,
+    label,
+    part_rows,
+    parts_of,
+    rewriting_rows,
+    unchanged_lines,
+    way_rows,
+)
+from ragcli.evaluation.wording import about, share, style, words
 
-Texts = Mapping[str, str]
 _STEERING = {"Cc", "Cf", "Cs", "Co"}
 _HARMLESS = {"\n", "\t", "\u200d", "\ufe0f"}
 
@@ -126,59 +135,22 @@ def _bar_of(row: Json, name: str) -> str:
 
 
 def _ways(ways: Json, texts: Texts) -> str:
-    rows, bars = [], []
-    for name, figures in ways.items():
-        found = figures["retrieval"]
-        row = found["all"]
-        by_turn = [found["by_turn"].get(turn, {}).get("hit5", "") for turn in TURNS]
-        rows.append(
-            [
-                name,
-                row["turns"],
-                row["hit5"],
-                range_of(row["interval"], "hit5"),
-                row["hit1"],
-                row["mrr"],
-                *by_turn,
-            ]
-        )
-        bars.append(_bar_of(row, "hit5"))
-    head = [texts["way"], texts["turns"], "hit@5", "95 %", "hit@1", "MRR", *(texts[turn] for turn in TURNS)]
-    return _section("ways", texts, grid(head, rows, bars))
+    bars = [_bar_of(figures["retrieval"]["all"], "hit5") for figures in ways.values()]
+    return _section("ways", texts, grid(*way_rows(ways, texts), bars))
 
 
 def _parts(found: Json, texts: Texts) -> str:
-    named = [("all", found["all"])]
-    for part in ("by_turn", "by_dependence", "by_kind"):
-        named += list(found[part].items())
-    rows = [[label(name, texts), row["turns"], *(row[one] for one in FOUND)] for name, row in named]
-    head = [texts["part"], texts["turns"], *(NAMES[name] for name in FOUND)]
-    return _section("parts", texts, grid(head, rows, [_bar_of(row, "hit5") for _, row in named]))
+    bars = [_bar_of(row, "hit5") for _, row in parts_of(found)]
+    return _section("parts", texts, grid(*part_rows(found, texts), bars))
 
 
 def _corpus(parts: Json, texts: Texts) -> str:
-    columns = ("turns", "hit1", "hit5", "mrr", "wrongly_held_back", "unanswerable", "held_back")
-    rows = [[name, *(row[one] for one in columns)] for name, row in parts.items()]
-    return _section("corpus", texts, grid([texts["part"], *(label(one, texts) for one in columns)], rows))
+    return _section("corpus", texts, grid(*corpus_rows(parts, texts)))
 
 
 def _rewriting(ways: Json, texts: Texts) -> str:
-    rows = []
-    for name, figures in ways.items():
-        if "rewriting" in figures:
-            read = figures["rewriting"]
-            row = read["dependent"]
-            shares = [read[one]["share"] for one in ("over_rewriting", "invented")]
-            rows.append([name, row["turns"], *(row[one] for one in READ), *shares])
-    head = [
-        texts["way"],
-        texts["turns"],
-        *(label(one, texts) for one in READ),
-        texts["over_rewriting"],
-        texts["invented"],
-    ]
     said = "".join(f"<p>{safe(line)}</p>" for line in unchanged_lines(ways, texts) if line)
-    return _section("rewriting", texts, grid(head, rows), said)
+    return _section("rewriting", texts, grid(*rewriting_rows(ways, texts)), said)
 
 
 def _actions(actions: Json, texts: Texts) -> str:

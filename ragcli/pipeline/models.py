@@ -51,11 +51,6 @@ def file_hash(path: Path, models_dir: Path) -> str:
     return _known(models_dir).sha256(path)
 
 
-def default_names() -> tuple[str, ...]:
-    """Return the names of the default profile."""
-    return load_registry().profiles[DEFAULT_PROFILE]
-
-
 def chosen(names: Sequence[str], profile: str) -> list[ModelEntry]:
     """Return the models that names and a profile mean; a name may be a profile's too. Neither: the default profile."""
     registry = load_registry()

@@ -6,7 +6,7 @@ candidate that is left out is named with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -66,11 +66,3 @@ def factor(stored: StoredChunk, filters: Filters, fold: Fold) -> float:
 def narrows(filters: Filters) -> bool:
     """Return whether many candidates may be left out, so that more must be fetched."""
     return bool(filters.file_glob or filters.heading or filters.only_new or filters.excluded or filters.files)
-
-
-def first_reasons(dropped: Sequence[tuple[int, str]]) -> dict[str, int]:
-    """Count what was left out by reason."""
-    counts: dict[str, int] = {}
-    for _, reason in dropped:
-        counts[reason] = counts.get(reason, 0) + 1
-    return counts

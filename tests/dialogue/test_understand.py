@@ -170,3 +170,10 @@ def test_one_pronoun_for_two_siblings_asks_which():
     reading = read(state, "它多重")
     assert reading.clarify is not None
     assert [choice.label for choice in reading.clarify.choices] == ["QF-20", "QF-50"]
+
+
+def test_the_answering_model_reads_the_rewrite_of_the_model_where_one_was_taken():
+    state, _ = converse("QF-20 的水箱多大？")
+    reading = read(state, "它多久洗一次", "llm", Writer('{"query": "QF-20 的水箱多久清洗一次？"}'))
+    assert reading.status == "llm"
+    assert reading.question == "QF-20 的水箱多久清洗一次？"
