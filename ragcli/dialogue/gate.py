@@ -39,11 +39,15 @@ _HOW = re.compile("怎样|怎么|如何|为什么|为何")
 
 @dataclass(frozen=True, slots=True)
 class GateVerdict:
-    """Whether a question stands alone, what kind it is, and why (each reason is a key with its evidence)."""
+    """Whether a question stands alone, what kind it is, and why (each reason is a key with its evidence).
+
+    `doubtful` where only its form speaks against it: no word points back, and the passages may know better.
+    """
 
     complete: bool
     reasons: tuple[str, ...]
     kind: Kind
+    doubtful: bool = False
 
 
 def near(state: DialogueState) -> tuple[Entity, ...]:
@@ -203,6 +207,12 @@ def _judge_zh(text: str, state: DialogueState, named: tuple[Mention, ...], lexic
         if same and len(rest) < _OWN:
             return GateVerdict(False, (f"leaves the measure unsaid: {same.group()}",), "dependent")
         return GateVerdict(True, (f"names {anchors[0].entity.name}",), "complete")
+    exchange = words.starts("exchanges", text)
+    if exchange:
+        return GateVerdict(False, (f"exchanges a part: {exchange}",), "dependent")
+    frame = words.find("edition_frame_patterns", text)
+    if frame and asking and len("".join(content(text[frame.end() :]))) >= _OWN:
+        return GateVerdict(True, (f"names an edition: {frame.group().strip()}",), "complete")
     clause = asking_clause(text)
     return _unanchored_zh(clause, "".join(content(clause)), state, named, lexicon)
 
@@ -218,16 +228,17 @@ def _unanchored_zh(
     """Judge a question that names nothing: first by what its terms belong to, then by what it leaves out."""
     if words_of("zh").has("bare_questions", text) or not rest:
         return GateVerdict(False, ("no subject",), "dependent")
-    return _by_terms(rest, state, named, lexicon) or _by_form(text, rest)
+    return _by_terms(text, rest, state, named, lexicon) or _by_form(text, rest)
 
 
 def _by_terms(
-    rest: str, state: DialogueState, named: tuple[Mention, ...], lexicon: Lexicon
+    text: str, rest: str, state: DialogueState, named: tuple[Mention, ...], lexicon: Lexicon
 ) -> GateVerdict | None:
     running = {file for entity in near(state)[:2] for file in entity.files} | set(state.retrieval.files[:1])
     at_home = [mention for mention in named if running & set(mention.entity.files)]
     if at_home and (len(rest) <= _HOME or _pinned(state, lexicon)):
-        return GateVerdict(False, (f"about the running subject: {at_home[0].surface}",), "dependent")
+        why = f"about the running subject: {at_home[0].surface}"
+        return GateVerdict(False, (why,), "dependent", doubtful=asks(text))
     sides = [mention for mention in named if lexicon.common(mention.entity)]
     if sides and len(rest) <= 2 * _SHORT:
         return GateVerdict(False, (f"a side of something: {sides[0].surface}",), "dependent")
@@ -255,7 +266,7 @@ def _by_form(text: str, rest: str) -> GateVerdict:
     elif len(rest) <= (_SHORT if _HOW.match(text) else _UNKNOWN):
         why = "too short to stand alone"
     if why:
-        return GateVerdict(False, (why,), "dependent")
+        return GateVerdict(False, (why,), "dependent", doubtful=asks(text))
     return GateVerdict(True, ("has a subject and a predicate of its own",), "complete")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragcli.dialogue.linking import Lexicon, mentions
+from ragcli.dialogue.referents import sized
 from ragcli.dialogue.rewrite_rules import Ruled
 from ragcli.dialogue.state import Choice, Entity, Pending
 from ragcli.dialogue.wording import ENDS, content, joined, squash, strip_fillers
@@ -32,6 +33,9 @@ def choose(text: str, pending: Pending, lexicon: Lexicon) -> tuple[Entity, ...]:
         return tuple(choice.entity for choice in choices)
     if text.isdigit() and len(text) == 1 and 0 < int(text) <= len(choices):
         return (choices[int(text) - 1].entity,)
+    size = sized(low, [choice.entity for choice in choices])
+    if size:
+        return size.entities
     found = tuple(choice.entity for choice in choices if _says(text, choice, lexicon))
     if found:
         return found

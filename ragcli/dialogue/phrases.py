@@ -121,14 +121,16 @@ def _alike(one: str, other: str) -> bool:
 def subject_of(text: str) -> str:
     """Return the noun that a Chinese question is about: what stands before 的, else before its first verb.
 
-    >>> [subject_of(text) for text in ("停机时间是变多了还是少了", "高铁能坐商务座吗", "出差伙食补助一天多少")]
-    ['停机时间', '高铁', '出差伙食补助']
+    >>> [subject_of(text) for text in ("停机时间是变多了还是少了", "高铁能坐商务座吗", "2023 版办法中停车费报销吗")]
+    ['停机时间', '高铁', '停车费报销']
     """
-    head, of, _ = asking_clause(text).partition("的")
+    for frame in words_of("zh").findall("edition_frame_patterns", text):
+        text = text.replace(frame.group(), " ")
+    head, of, _ = asking_clause(text.strip()).partition("的")
     if of and content(head) and 2 <= len(head.strip()) <= _LONG:
         inside = content(head)
         return head[head.index(inside[0]) :].strip() if len(inside) <= 3 else ""
-    runs = (_before_verb(run) for run in content(text))
+    runs = (_before_verb(run) for run in content(text) if not run[0].isdigit())
     return next((run for run in runs if 2 <= len(run) <= 8), "")
 
 

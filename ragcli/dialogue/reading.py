@@ -112,6 +112,13 @@ class Reading:
             sentence=self.query,
         )
 
+    def standing_alone(self) -> Reading:
+        """Return the reading of a question that turned out to need nothing added, however short it is."""
+        wishes = replace(self.wishes, raw_weight=1.0)
+        return replace(
+            self, queries=(self.query,), status="none", reason="complete", separate=False, wishes=wishes
+        )
+
     @property
     def smalltalk(self) -> bool:
         """Whether the turn wants no search at all."""

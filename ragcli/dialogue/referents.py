@@ -6,6 +6,7 @@ Everything here is a ranking of what the state holds; where nothing ranks, the a
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragcli.dialogue.gate import near
@@ -120,16 +121,23 @@ def in_order(state: DialogueState) -> tuple[Entity, ...]:
 
 
 def _sized(text: str, state: DialogueState, lexicon: Lexicon) -> Referents | None:
+    for thing in near(state):
+        found = sized(text, (thing, *lexicon.siblings(thing)))
+        if found:
+            return found
+    return None
+
+
+def sized(text: str, family: Sequence[Entity]) -> Referents | None:
+    """Return the bigger or smaller of numbered things (大的, the smaller one) where a text asks for that."""
     words = words_of(language_of(text))
-    focus = near(state)
-    for name, sign in (("smaller_words", -1), ("bigger_words", 1)):
+    ordered = sorted(family, key=_number)
+    if len(ordered) < 2 or len({_number(one) for one in ordered}) < len(ordered):
+        return None
+    for name, place in (("smaller_words", 0), ("bigger_words", -1)):
         match = words.find(name, text)
-        if not match:
-            continue
-        for thing in focus:
-            family = sorted((thing, *lexicon.siblings(thing)), key=_number)
-            if len(family) > 1 and len({_number(one) for one in family}) == len(family):
-                return Referents((family[0 if sign < 0 else -1],), match.span(), name)
+        if match:
+            return Referents((ordered[place],), match.span(), name)
     return None
 
 

@@ -342,6 +342,9 @@ def _returned(text: str, state: DialogueState, lexicon: Lexicon, words: Words) -
     own = [mention.entity for mention in parts.named if not lexicon.common(mention.entity)]
     if own and rest.startswith(parts.named[0].surface):
         return Ruled(_distinct((rest,)), "return", (replace(own[0], kind="name"),), (said,), "return")
+    told = next((one for one in near(state) if rest.startswith(one.name) and len(rest) > len(one.name)), None)
+    if told:
+        return Ruled((rest,), "return", (told,), (said,), "return")
     turn = earlier(rest, state)
     if not turn:
         return Ruled((rest,), "return", (), (said,), "return")

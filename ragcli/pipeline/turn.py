@@ -23,11 +23,9 @@ from ragcli.pipeline.prompts import rewriting_of
 from ragcli.pipeline.record import LEAST_HITS, turn_json
 from ragcli.pipeline.reply import OnText, Reply, Said
 from ragcli.pipeline.searcher import least_score
+from ragcli.pipeline.settle import settle
 from ragcli.retrieval.filters import Filters
 from ragcli.retrieval.search import SearchOptions, SearchResult
-
-# From this score on a question that names nothing is taken to open a subject of its own.
-SURE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +61,10 @@ def take_turn(
         options=limits,
     )
     rewritten = time.perf_counter()
+    running = next(iter(state.retrieval.files), "")
+    reading, found = settle(reading, running, lambda one: _retrieve(engine, state, one, options))
     if on_rewrite:
         on_rewrite(reading)
-    found = _retrieve(engine, state, reading, options)
-    if reading.fallback and (not found.hits or found.hits[0].score < SURE):
-        reading = reading.going_on()
-        found = _retrieve(engine, state, reading, options)
     retrieved = time.perf_counter()
     decision = (
         decide(reading, found.hits, state, engine.lexicon, limits)

@@ -45,6 +45,8 @@ def test_a_question_that_names_the_model_is_answered():
         ("2", ("QF-50",)),
         ("qf20 的", ("QF-20",)),
         ("都要", ("QF-20", "QF-50")),
+        ("大的", ("QF-50",)),
+        ("小一号的", ("QF-20",)),
     ],
 )
 def test_a_short_reply_completes_the_pending_question(reply, queries):

@@ -5,7 +5,8 @@ import pytest
 from ragcli.datatypes import Term, Vocabulary
 from ragcli.dialogue.editions import OTHER, UNNAMED, edition_in, edition_weights, families
 from ragcli.dialogue.lexicon import build_lexicon
-from tests.dialogue.conversation import fold
+from ragcli.dialogue.phrases import subject_of
+from tests.dialogue.conversation import converse, fold
 
 RULES = [Term(f"图书借阅办法（{year} 版）", "name", (), (f"借阅{year}.txt",)) for year in (2019, 2022, 2024)]
 KEPT = families([*RULES, Term("2024 年年报", "name", (), ("年报.txt",))])
@@ -47,3 +48,10 @@ def test_a_year_that_no_edition_has_means_the_newest():
 )
 def test_a_question_names_an_edition_by_year_or_by_word(question, edition):
     assert edition_in(question) == edition
+
+
+@pytest.mark.parametrize("frame", ["按 2022 版办法，", "2022 版规定里", "根据 2024 年版办法，"])
+def test_an_edition_that_frames_a_question_is_not_what_it_is_about(frame):
+    assert subject_of(f"{frame}逾期罚款怎么算") == "逾期罚款"
+    _, readings = converse("木棉画廊几点开门？", f"{frame}借出四天由谁批准？")
+    assert readings[-1].queries == (f"{frame}借出四天由谁批准？",)
