@@ -49,7 +49,7 @@ def cells_in(query: str, hit: Hit, lexicon: Lexicon, *, first: bool) -> tuple[Ch
         return ()
     value = bool(words_of(language_of(query)).find("value_words", query))
     alike = _named_alike(query, grid, lexicon) if value else ()
-    if alike or len(grid.rows) > MOST or not _holds_values(query, grid):
+    if alike or not _holds_values(query, grid):
         return alike
     over = pieces_of(grid.over)
     asked = pieces_of(query)
@@ -57,10 +57,11 @@ def cells_in(query: str, hit: Hit, lexicon: Lexicon, *, first: bool) -> tuple[Ch
     rest = asked - over - pieces_of(" ".join(grid.header))
     key = squash(query, lexicon.fold).text
     rows = [row for row in grid.rows if rest & pieces_of(" ".join(row)) or _said(row[0], key, lexicon)]
-    if not rows and len(rest) <= _MOST_OF_ITS_OWN and (columns or (first and value)):
-        return _things([row[0] for row in grid.rows], lexicon)
     if value and len(rows) == 1 and not columns and _own_label(rows[0], asked):
         return _things(grid.header[1:], lexicon)
+    few = len(grid.rows) <= MOST
+    if few and not rows and len(rest) <= _MOST_OF_ITS_OWN and (columns or (first and value)):
+        return _things([row[0] for row in grid.rows], lexicon)
     return ()
 
 

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from ragcli.datatypes import Hit
 from ragcli.dialogue.cells import cells_in, pieces_of
-from ragcli.dialogue.linking import Lexicon, mentions
+from ragcli.dialogue.linking import Lexicon
 from ragcli.dialogue.state import Choice, Entity
+from ragcli.dialogue.told import SENTENCE, classes_in, siblings_in
 from ragcli.dialogue.wording import content, squash
 from ragcli.dialogue.words import language_of, words_of
 
@@ -22,15 +23,12 @@ _PARALLEL = 0.8
 _LOOK = 6
 _TABLES = 3
 _SHORT_QUESTION = 6
-_BEHIND = 30
-_STOP = re.compile(r"[。！？；;!?\n]|\.\s")
 _CORE = 2
 _NUMBERING = re.compile(
-    r"^\s*(?:第\s?[一二三四五六七八九十百\d]+[章节条部分篇]|附[录件]\s?[A-Z一二三四五六七八九十\d]?|[（(]?[一二三四五六七八九十\d]+[)）、.]"
+    r"^\s*(?:第\s?[一二三四五六七八九十百\d]+[章节条部分篇]|附[录件]\s?[A-Z一二三四五六七八九十\d]?|\d+(?:\.\d+)+|[（(]?[一二三四五六七八九十\d]+[)）、.]"
     r"|\d+(?:\.\d+)*|Appendix [A-Z]|Chapter \d+|【)\s*"
 )
 _COUNT = re.compile(r"[\d一二两三四五六七八九十百千半几]")
-_SENTENCE = re.compile(r"(?<=[。！？；;!?\n])|(?<=\.)\s+(?=[A-Z])")
 
 
 def open_choices(query: str, hits: Sequence[Hit], lexicon: Lexicon) -> tuple[Choice, ...]:
@@ -41,10 +39,17 @@ def open_choices(query: str, hits: Sequence[Hit], lexicon: Lexicon) -> tuple[Cho
     found = twins(hits, lexicon) or siblings_in(query, hits[0], lexicon)
     for rank, hit in enumerate(hits[:_TABLES]):
         found = found or cells_in(query, hit, lexicon, first=rank == 0)
-    found = found or parallels(query, hits) or documents_of(query, hits, lexicon)
+    found = (
+        found or _classes_told(query, hits) or parallels(query, hits) or documents_of(query, hits, lexicon)
+    )
     if any(squash(choice.label, lexicon.fold).text in named for choice in found):
         return ()
     return found[:MOST] if len(found) > 1 else ()
+
+
+def _classes_told(query: str, hits: Sequence[Hit]) -> tuple[Choice, ...]:
+    near = (hit for hit in hits[:2] if hit.score >= _TWIN_SCORE * hits[0].score)
+    return next((found for hit in near if (found := classes_in(query, hit))), ())
 
 
 def _settled(query: str, lexicon: Lexicon) -> bool:
@@ -118,11 +123,12 @@ def _place(hit: Hit) -> tuple[str, tuple[str, ...]]:
 def parallels(query: str, hits: Sequence[Hit]) -> tuple[Choice, ...]:
     """Return the sections of one document that say the same of the thing asked about, with other numbers."""
     asked = pieces_of(query)
+    least = 1 if words_of(language_of(query)).find("value_words", query) else 2
     told: list[tuple[Hit, str]] = []
     for hit in hits[:_LOOK]:
-        sentences = [part for part in _SENTENCE.split(hit.stored.chunk.text) if part.strip()]
+        sentences = [part for part in SENTENCE.split(hit.stored.chunk.text) if part.strip()]
         best = max(sentences, key=lambda part: len(asked & pieces_of(part)), default="")
-        if asked & pieces_of(best) and hit.stored.file == hits[0].stored.file:
+        if len(asked & pieces_of(best)) >= least and hit.stored.file == hits[0].stored.file:
             told.append((hit, best))
     for n, (_, one) in enumerate(told):
         found = [told[n], *(pair for pair in told[n + 1 :] if _same_but_numbers(one, pair[1]))]
@@ -159,41 +165,6 @@ def _apart(hit: Hit, alike: Sequence[Hit]) -> str:
         if any(path[depth : depth + 1] != (heading,) for path in paths):
             return _NUMBERING.sub("", heading).strip(" 】")
     return ""
-
-
-def siblings_in(query: str, hit: Hit, lexicon: Lexicon) -> tuple[Choice, ...]:
-    """Return the siblings that the sentences which bear on the question give different values for."""
-    asked = pieces_of(query)
-    sentences = [part for part in _SENTENCE.split(hit.stored.chunk.text) if part.strip()]
-    scored = [(len(asked & pieces_of(sentence)), sentence) for sentence in sentences]
-    best = max((score for score, _ in scored), default=0)
-    if best < (1 if language_of(query) == "en" else 2):
-        return ()
-    near = "\n".join(sentence for score, sentence in scored if score >= 0.7 * best)
-    named = [mention.entity for mention in mentions(near, lexicon) if mention.entity.kind == "name"]
-    unique = list(dict.fromkeys(named))
-    for entity in unique:
-        kin = {other.name for other in lexicon.siblings(entity)} | {entity.name}
-        family = [other for other in unique if other.name in kin]
-        if len(family) > 1 and _differ(near, family):
-            return tuple(Choice(other.name, other) for other in family)
-    return ()
-
-
-def _differ(text: str, family: Sequence[Entity]) -> bool:
-    """Say whether at least two of the siblings have a number of their own told beside their names."""
-    names = re.compile("|".join(re.escape(entity.name) for entity in family))
-    places = [match.span() for match in names.finditer(text)]
-    ends, starts = [0, *(end for _, end in places)], [*(start for start, _ in places), len(text)]
-    told: dict[str, str] = {}
-    for n, (start, end) in enumerate(places):
-        # 6 seconds on the X-1, but X-1 为 6 秒.
-        before, behind = _STOP.split(text[ends[n] : start])[-1], _STOP.split(text[end : starts[n + 1]])[0]
-        side = behind[:_BEHIND] if language_of(text) == "zh" else before + " " + behind
-        numbers = re.findall(r"\d+(?:[.,:]\d+)*", side)
-        if numbers:
-            told.setdefault(text[start:end], " ".join(numbers))
-    return len(told) > 1 and len(set(told.values())) > 1
 
 
 def about(choices: Sequence[Choice]) -> str:

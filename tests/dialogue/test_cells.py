@@ -9,7 +9,10 @@ from ragcli.dialogue.lexicon import build_lexicon
 from tests.dialogue.conversation import fold, hit
 
 LEXICON = build_lexicon(
-    Vocabulary(tuple(Term(name, "row", (), ("hall.txt",)) for name in ("本馆", "分馆", "书亭"))), fold
+    Vocabulary(
+        tuple(Term(name, "row", (), ("hall.txt",)) for name in ("本馆", "分馆", "书亭", "QF-20", "QF-50"))
+    ),
+    fold,
 )
 HOURS = "馆舍  开门  关门\n本馆  9:00  21:00\n分馆  10:00  18:00\n书亭  8:00  20:00\n"
 PRICES = "| 编号 | 设备 | 单价 |\n|---|---|---|\n| 01 | 电子天平 A | 30 |\n| 02 | 电子天平 B | 50 |\n| 03 | 离心机 | 20 |\n"
@@ -34,6 +37,13 @@ def test_a_question_that_names_a_row_or_asks_something_else_is_settled(question)
 def test_a_question_that_names_a_row_and_no_column_leaves_the_columns_open():
     assert labels("校车多少钱", FEES, ("收费标准",)) == ["一年级", "七年级"]
     assert labels("七年级校车多少钱", FEES, ("收费标准",)) == []
+
+
+def test_one_row_of_a_long_table_leaves_its_columns_open():
+    rows = "".join(f"Part {n}    {n}    {n + 9}\n" for n in range(9))
+    table = f"Item    QF-20    QF-50\n{rows}Warranty    2 years    3 years\n"
+    assert labels("How long is the warranty?", table, ("Specifications",)) == ["QF-20", "QF-50"]
+    assert labels("How long is the cable?", table, ("Specifications",)) == []
 
 
 def test_a_kind_of_thing_leaves_open_each_thing_that_is_called_so():
