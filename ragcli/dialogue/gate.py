@@ -183,8 +183,12 @@ def pointer(text: str, named: tuple[Mention, ...]) -> re.Match[str] | None:
 
 
 def _pointed(text: str) -> list[re.Match[str]]:
-    nouns = "|".join(words_of("zh").lists["pointed_nouns"])
-    return list(re.finditer(rf"(?<!应)(?:该|此)(?=(?:{nouns}))|(?<![与尤极])其(?![他它中实余次])", text))
+    lists = words_of("zh").lists
+    nouns, counts = "|".join(lists["pointed_nouns"]), "|".join(lists["measure_words"])
+    pattern = (
+        rf"(?<!应)(?:该|此)(?=(?:{nouns}))|(?<![与尤极])其(?![他它中实余次])|(?<=的)[这那]一?(?:{counts})"
+    )
+    return list(re.finditer(pattern, text))
 
 
 def _judge_zh(text: str, state: DialogueState, named: tuple[Mention, ...], lexicon: Lexicon) -> GateVerdict:

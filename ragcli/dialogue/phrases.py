@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-from ragcli.dialogue.linking import Mention
+from ragcli.dialogue.linking import Lexicon, Mention
 from ragcli.dialogue.wording import ENDS, asking_clause, content
 from ragcli.dialogue.words import language_of, words_of
 
+_GOING = re.compile("[去到在往从]")
+_LEAST_GOAL = 3
 _LONG = 20
 _LONGEST = 40
 _TAIL = re.compile(r"(?:的话)?[呢吗吧啊呀嘛?？。！!\s]+$")
@@ -21,6 +24,22 @@ def blanked(text: str, spans: list[tuple[int, int]]) -> str:
     for start, end in spans:
         cut[start:end] = " " * (end - start)
     return "".join(cut)
+
+
+def blanked_names(text: str, names: Iterable[str]) -> str:
+    """Return the text with blanks in the place of names."""
+    for name in names:
+        text = text.replace(name, " " * len(name))
+    return text
+
+
+def goal_of(topic: str, lexicon: Lexicon) -> str:
+    """Return where a topic goes: 日本 of 去日本漫游, where the base speaks of 漫游."""
+    if not _GOING.match(topic):
+        return ""
+    terms = " ".join(term.text for term in lexicon.terms)
+    ends = (at for at in range(_LEAST_GOAL, len(topic) - 1) if topic[at:] in terms)
+    return topic[1 : next(ends, 0)]
 
 
 def phrase(text: str, spans: list[tuple[int, int]]) -> str:
@@ -72,9 +91,7 @@ def counterpart(whole: str, part: str, named: tuple[str, ...] = ()) -> str:
     differ in little (核磁 400 for 核磁 600), and words of one length at the edge of a run of content that
     share their first or last character (周日 for 周六, 末班 for 首班). `named` are entities, which stay.
     """
-    plain = whole
-    for name in named:
-        plain = plain.replace(name, " " * len(name))
+    plain = blanked_names(whole, named)
     words = words_of(language_of(whole))
     new = words.findall("time_patterns", part)
     old = words.findall("time_patterns", plain)

@@ -11,7 +11,16 @@ from dataclasses import dataclass, replace
 
 from ragcli.dialogue.gate import GateVerdict, near, pointer
 from ragcli.dialogue.linking import Lexicon, Mention, mentions
-from ragcli.dialogue.phrases import blanked, counterpart, linked, phrase, shortened
+from ragcli.dialogue.phrases import (
+    blanked,
+    blanked_names,
+    counterpart,
+    goal_of,
+    linked,
+    phrase,
+    shortened,
+    subject_of,
+)
 from ragcli.dialogue.referents import Referents, earlier, resolve
 from ragcli.dialogue.state import DialogueState, Entity, Turn
 from ragcli.dialogue.wording import ENDS, asks, content, joined, strip_fillers, without_preface
@@ -186,7 +195,10 @@ def _carried(parts: _Parts, referents: Referents, state: DialogueState, lexicon:
     names = " ".join(entity.name for entity in referents.entities)
     span = referents.span or _pointing(text, words)
     own = content(blanked(text, [span] if span else []))
-    carried = () if _asks_known(parts, referents.entities) else _carry(state)
+    one_of = bool(span) and text[: span[0] if span else 0].endswith(
+        "的"
+    )  # 出厂设的那级: of what was talked about
+    carried = () if _asks_known(parts, referents.entities) and not one_of else _carry(state)
     if not own and referents.span and state.last:
         swapped = _swapped(state.last, referents.entities, lexicon)
         return Ruled(_distinct((swapped,)), referents.how, referents.entities, carried)
@@ -198,7 +210,7 @@ def _carried(parts: _Parts, referents: Referents, state: DialogueState, lexicon:
     if len(referents.entities) > 1 and referents.how in _SEVERAL:
         return _for_each(referents, carried, own, said)
     topical = joined([names, *carried, said])
-    resolved = _point(text, names, span, words) if names else ""
+    resolved = _also_points(_point(text, names, span, words), names, state, words) if names else ""
     sentence = resolved or text
     queries: tuple[str, ...] = (topical if carried else resolved or topical,)
     entities = (*_cell_named(parts), *referents.entities) if not asks(text) else referents.entities
@@ -221,7 +233,7 @@ def _exchanged(
     old = known or next(
         (found for text in (said, part) if (found := counterpart(last.standalone, text, _names(last)))), ""
     )
-    old = old or _subject_for(said, parts, last)
+    old = old or _subject_for(said, parts, last, lexicon)
     if not old:
         return None
     new = said if len(said) <= len(part) + 4 else part
@@ -232,7 +244,7 @@ def _exchanged(
     return Ruled((last.standalone.replace(old, new),), "exchange", (*added, *entities), chain)
 
 
-def _subject_for(said: str, parts: _Parts, last: Turn) -> str:
+def _subject_for(said: str, parts: _Parts, last: Turn, lexicon: Lexicon) -> str:
     """Return the noun of the last question that a bare noun takes the place of: 总监呢, after 经理能坐什么舱."""
     bare = parts.words.language == "zh" and parts.text.rstrip("?？").endswith("呢")
     if not bare or not 2 <= len(said) <= _NOUN or not re.fullmatch(r"[\u4e00-\u9fff]+", said):
@@ -240,7 +252,7 @@ def _subject_for(said: str, parts: _Parts, last: Turn) -> str:
     for entity in last.entities:
         alike = entity.kind == "topic" or (entity.kind != "name" and len(entity.name) == len(said))
         if alike and last.standalone.startswith(entity.name) and not entity.files:
-            return entity.name
+            return goal_of(entity.name, lexicon) or entity.name
     return ""
 
 
@@ -319,6 +331,15 @@ def _point(text: str, names: str, span: tuple[int, int] | None, words: Words) ->
     left_out = words.ends("ellipsis_ends", text) if words.language == "zh" else ""
     text = text.removesuffix(left_out)
     return f"{names} {text}" if words.language == "zh" else f"{text} {names}"
+
+
+def _also_points(text: str, names: str, state: DialogueState, words: Words) -> str:
+    """Put what was asked about last in the place of a second pointing word: 那种证能申请这个吗."""
+    span = _pointing(text.replace(names, " " * len(names)), words)
+    if words.language != "zh" or span is None or state.last is None:
+        return text
+    asked = subject_of(blanked_names(state.last.standalone, _names(state.last)))
+    return text[: span[0]] + asked + text[span[1] :] if asked else text
 
 
 def _carry(state: DialogueState) -> tuple[str, ...]:

@@ -2,8 +2,10 @@
 
 import pytest
 
-from ragcli.datatypes import Completion, Vocabulary
+from ragcli.datatypes import Completion, Term, Vocabulary
+from ragcli.dialogue.events import apply
 from ragcli.dialogue.lexicon import build_lexicon
+from ragcli.dialogue.outcome import turn_done
 from ragcli.dialogue.state import empty_state
 from tests.dialogue.conversation import converse, fold, read
 
@@ -155,9 +157,6 @@ def test_rew5_what_fails_the_checks_falls_back_on_the_rules(raw):
 
 
 def test_an_empty_vocabulary_still_resolves_model_numbers():
-    from ragcli.dialogue.events import apply
-    from ragcli.dialogue.outcome import turn_done
-
     lexicon = build_lexicon(Vocabulary(), fold)
     state = empty_state()
     reading = read(state, "月鹿C7的水箱多大？", lexicon=lexicon)
@@ -177,3 +176,30 @@ def test_the_answering_model_reads_the_rewrite_of_the_model_where_one_was_taken(
     reading = read(state, "它多久洗一次", "llm", Writer('{"query": "QF-20 的水箱多久清洗一次？"}'))
     assert reading.status == "llm"
     assert reading.question == "QF-20 的水箱多久清洗一次？"
+
+
+def test_a_second_pointing_word_means_what_was_asked_about_last():
+    _, readings = converse(
+        "木棉画廊的会员证怎么办理？", "外地馆代借多少钱，几天到", "那种会员证也能申请这个吗"
+    )
+    assert "代借" in readings[-1].standalone
+    assert "这个" not in readings[-1].standalone
+
+
+def test_what_a_topic_goes_to_is_exchanged_and_the_rest_stays():
+    base = build_lexicon(Vocabulary((Term("巡展日程", "heading", (), ("tour.txt",)),)), fold)
+    state = empty_state()
+    reading = read(state, "去绵州巡展一天多少钱", lexicon=base)
+    assert [entity.name for entity in reading.entities] == ["去绵州巡展"]
+    state = apply(state, turn_done(state, reading, base, action="answer"))
+    assert read(state, "郴州呢", lexicon=base).standalone == "去郴州巡展一天多少钱"
+
+
+@pytest.mark.parametrize(
+    "query", ["出厂设的那级，间隔多少", "上回说的那一步怎么做", "放了三天的那瓶还能用吗"]
+)
+def test_one_of_several_that_were_talked_about_points_back(query):
+    _, readings = converse("QF-20 的水硬度设几级？", query)
+    assert not readings[-1].verdict.complete
+    assert not readings[-1].verdict.doubtful
+    assert "水硬度" in " ".join(readings[-1].queries)
