@@ -38,7 +38,8 @@ def open_choices(query: str, hits: Sequence[Hit], lexicon: Lexicon) -> tuple[Cho
     named = squash(query, lexicon.fold).text
     found = twins(hits, lexicon) or siblings_in(query, hits[0], lexicon)
     for rank, hit in enumerate(hits[:_TABLES]):
-        found = found or cells_in(query, hit, lexicon, first=rank == 0)
+        foremost = rank == 0 or _place(hit) == _place(hits[0])
+        found = found or cells_in(query, hit, lexicon, first=foremost)
     found = (
         found or _classes_told(query, hits) or parallels(query, hits) or documents_of(query, hits, lexicon)
     )

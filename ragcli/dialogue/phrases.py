@@ -1,21 +1,18 @@
-"""Cut a question down to the phrase that later ones carry on, and exchange one part of it for another."""
+"""Cut a question down to the phrase that later ones carry on, and to the noun that it is about."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-from ragcli.dialogue.linking import Lexicon, Mention
+from ragcli.dialogue.linking import Mention
 from ragcli.dialogue.wording import ENDS, asking_clause, content
 from ragcli.dialogue.words import language_of, words_of
 
-_GOING = re.compile("[去到在往从]")
-_LEAST_GOAL = 3
 _LONG = 20
 _LONGEST = 40
 _TAIL = re.compile(r"(?:的话)?[呢吗吧啊呀嘛?？。！!\s]+$")
 _EDGE = re.compile(r"^[的,，、\s]+|[,，、\s]+$")
-_CJK_RUN = re.compile(r"[\u4e00-\u9fff]+")
 
 
 def blanked(text: str, spans: list[tuple[int, int]]) -> str:
@@ -31,15 +28,6 @@ def blanked_names(text: str, names: Iterable[str]) -> str:
     for name in names:
         text = text.replace(name, " " * len(name))
     return text
-
-
-def goal_of(topic: str, lexicon: Lexicon) -> str:
-    """Return where a topic goes: 日本 of 去日本漫游, where the base speaks of 漫游."""
-    if not _GOING.match(topic):
-        return ""
-    terms = " ".join(term.text for term in lexicon.terms)
-    ends = (at for at in range(_LEAST_GOAL, len(topic) - 1) if topic[at:] in terms)
-    return topic[1 : next(ends, 0)]
 
 
 def phrase(text: str, spans: list[tuple[int, int]]) -> str:
@@ -82,57 +70,6 @@ def linked(text: str, named: tuple[Mention, ...]) -> str:
             out += [text[at : mention.start], mention.entity.name]
             at = mention.end
     return "".join([*out, text[at:]])
-
-
-def counterpart(whole: str, part: str, named: tuple[str, ...] = ()) -> str:
-    """Return what a short part takes the place of in a whole question; empty where nothing answers to it.
-
-    Counterparts are times of one pattern (6 月 for 5 月), numbers of one length, single letters, names that
-    differ in little (核磁 400 for 核磁 600), and words of one length at the edge of a run of content that
-    share their first or last character (周日 for 周六, 末班 for 首班). `named` are entities, which stay.
-    """
-    plain = blanked_names(whole, named)
-    words = words_of(language_of(whole))
-    new = words.findall("time_patterns", part)
-    old = words.findall("time_patterns", plain)
-    if new and old and new[0].group() == part:
-        return old[-1].group()
-    for pattern in (rf"(?<!\d)\d{{{len(part)}}}(?![\d.])", r"(?<![A-Za-z])[A-Z](?![A-Za-z])"):
-        same = [m for m in re.findall(pattern, plain) if m != part]
-        if re.fullmatch(pattern, part) and same:
-            return str(same[-1])
-    return _near_name(plain, part) or _near_word(plain, part)
-
-
-def _near_name(whole: str, part: str) -> str:
-    """Find a name with a number or a letter in it that differs from the part in just that."""
-    mark = re.search(r"\d+(?:\.\d+)?|(?<![A-Za-z])[A-Z](?![A-Za-z])", part)
-    if not mark or len(part) - len(mark.group()) < 2:
-        return ""
-    kind = r"\d+(?:\.\d+)?" if mark.group()[0].isdigit() else "[A-Z]"
-    before, after = part[: mark.start()].strip(), part[mark.end() :].strip()
-    for tail in dict.fromkeys((after, after[:1])):
-        found = re.search(rf"{re.escape(before)}\s*{kind}\s*{re.escape(tail)}", whole)
-        if found and before + tail and found.group().strip() != part:
-            return found.group()
-    return ""
-
-
-def _near_word(whole: str, part: str) -> str:
-    if not _CJK_RUN.fullmatch(part) or not 2 <= len(part) <= 4:
-        return ""
-    for run in content(whole):
-        for piece in (run[: len(part)], run[-len(part) :]):
-            if _CJK_RUN.fullmatch(piece) and piece != part and _alike(piece, part):
-                return piece
-    return ""
-
-
-def _alike(one: str, other: str) -> bool:
-    if len(one) != len(other):
-        return False
-    same = sum(a == b for a, b in zip(one, other, strict=True))
-    return same >= len(one) / 2 and (one[0] == other[0] or one[-1] == other[-1])
 
 
 def subject_of(text: str) -> str:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from ragcli.dialogue.exchange import CELLS, names_of, replaced
 from ragcli.dialogue.gate import GateVerdict, near, pointer
 from ragcli.dialogue.linking import Lexicon, Mention, mentions
 from ragcli.dialogue.phrases import (
     blanked,
     blanked_names,
-    counterpart,
-    goal_of,
     linked,
     phrase,
     shortened,
@@ -49,11 +48,7 @@ _WHOLE = 4
 _BARE = re.compile(
     r"^(?:是|换成|那)|(?:的|那个|那台|那款|那种|(?:又|也)?(?:是|要)(?:多少|什么|怎样)|又?(?:怎么样|如何))$"
 )
-_CLASS_NOUN = 2
-_NOUN = 6
-_TIMED = re.compile("[年月周日号]|季度")
 _EXCLUDED = re.compile(r"[,，]\s*(?:not (?:the )?[\w-]+|不是[^,，。]+)[.。]?$")
-_CELLS = frozenset({"row", "column", "defined"})
 _SEVERAL = frozenset({"both", "compare", "which", "several"})
 
 
@@ -229,11 +224,7 @@ def _exchanged(
     said = _BARE.sub("", phrase(parts.text, [span] if span else [])).strip()
     if last is None or not said:
         return None
-    known = _of_one_kind(said, last.standalone, lexicon)
-    old = known or next(
-        (found for text in (said, part) if (found := counterpart(last.standalone, text, _names(last)))), ""
-    )
-    old = old or _subject_for(said, parts, last, lexicon)
+    old = replaced(said, part, parts.text, last, lexicon)
     if not old:
         return None
     new = said if len(said) <= len(part) + 4 else part
@@ -244,54 +235,18 @@ def _exchanged(
     return Ruled((last.standalone.replace(old, new),), "exchange", (*added, *entities), chain)
 
 
-def _subject_for(said: str, parts: _Parts, last: Turn, lexicon: Lexicon) -> str:
-    """Return the noun of the last question that a bare noun takes the place of: 总监呢, after 经理能坐什么舱."""
-    bare = parts.words.language == "zh" and parts.text.rstrip("?？").endswith("呢")
-    if not bare or not 2 <= len(said) <= _NOUN or not re.fullmatch(r"[\u4e00-\u9fff]+", said):
-        return ""
-    for entity in last.entities:
-        alike = entity.kind == "topic" or (entity.kind != "name" and len(entity.name) == len(said))
-        if alike and last.standalone.startswith(entity.name) and not entity.files:
-            return goal_of(entity.name, lexicon) or entity.name
-    return ""
-
-
 def _cell_named(parts: _Parts) -> tuple[Entity, ...]:
     """Return the row or column that a fragment names, as a thing to go on about."""
     zh = words_of("zh")
     cells = [
         m.entity
         for m in parts.named
-        if m.entity.kind in _CELLS
+        if m.entity.kind in CELLS
         and len(m.entity.files) == 1
         and not zh.ends("measure_ends", m.surface)
         and not zh.find("relational", m.surface)
     ]
     return tuple(Entity(cell.name, "name", cell.files) for cell in cells[:1])
-
-
-def _names(last: Turn) -> tuple[str, ...]:
-    return tuple(entity.name for entity in last.entities if entity.kind != "topic")
-
-
-def _of_one_kind(part: str, whole: str, lexicon: Lexicon) -> str:
-    """Return the term of the whole that is a row or column of the same file as the part."""
-    mine = [
-        one
-        for mention in mentions(part, lexicon)
-        if part.startswith(mention.surface) and len(part) - len(mention.surface) <= _CLASS_NOUN
-        for one in mention.entities
-    ]
-    for mention in mentions(whole, lexicon):
-        timed = bool(_TIMED.search(mention.surface)) != bool(_TIMED.search(part))
-        if not timed and any(_alike_cells(one, other) for one in mine for other in mention.entities):
-            return mention.surface
-    return ""
-
-
-def _alike_cells(one: Entity, other: Entity) -> bool:
-    same = one.kind == other.kind and one.kind in _CELLS and one.name != other.name
-    return same and bool(set(one.files) & set(other.files))
 
 
 def _asks_known(parts: _Parts, entities: tuple[Entity, ...]) -> bool:
@@ -338,7 +293,7 @@ def _also_points(text: str, names: str, state: DialogueState, words: Words) -> s
     span = _pointing(text.replace(names, " " * len(names)), words)
     if words.language != "zh" or span is None or state.last is None:
         return text
-    asked = subject_of(blanked_names(state.last.standalone, _names(state.last)))
+    asked = subject_of(blanked_names(state.last.standalone, names_of(state.last)))
     return text[: span[0]] + asked + text[span[1] :] if asked else text
 
 

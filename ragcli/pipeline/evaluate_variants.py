@@ -227,6 +227,7 @@ def _without() -> list[Variant]:
         Variant("with path weight", way, search=_reranked(path=0.3)),
         Variant("no table rows", way, search=_reranked(near=0.0)),
         Variant("no numbers", way, search=_reranked(numbers=0.0)),
+        Variant("as typed, no written words", way, search=lambda options: replace(options, written=False)),
         Variant("no threshold", way, settings=_threshold),
         Variant("no file weights", way, filters=lambda filters: replace(filters, files={})),
         Variant(

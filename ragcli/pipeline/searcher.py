@@ -20,6 +20,7 @@ from ragcli.retrieval.filters import Filters
 from ragcli.retrieval.lexical import LexicalIndex
 from ragcli.retrieval.search import SearchOptions, SearchResult, search
 from ragcli.retrieval.terms import query_terms
+from ragcli.retrieval.written import as_written
 from ragcli.storage.revisions import Revision, current_revision, verify_revision
 from ragcli.storage.store import Store
 
@@ -68,6 +69,8 @@ class Searcher:
     def search(self, queries: Sequence[str], filters: Filters, options: SearchOptions) -> SearchResult:
         """Return the hits of several wordings of one question, fused; the first query is the raw one."""
         started = time.perf_counter()
+        if options.written:
+            queries = list(dict.fromkeys(map(as_written, queries)))
         vectors = [self.embedder.embed_query(query) for query in queries]
         encoded = time.perf_counter()
         options = replace(options, calibration=self.calibration)

@@ -59,7 +59,8 @@ class SearchOptions:
 
     The best hit must reach `threshold`; further hits are listed down to `tail` times it, because the score
     tells whether the base holds an answer better than which of two passages it is. `separate` says that the
-    queries behind the first are questions of their own and not wordings of one.
+    queries behind the first are questions of their own and not wordings of one. `written` adds the words that
+    documents write for what people say.
     """
 
     k: int = 10
@@ -72,6 +73,7 @@ class SearchOptions:
     lexical_weight: float = 1.0
     first_query_weight: float = 1.0
     separate: bool = False
+    written: bool = True
     calibration: Calibration = field(default_factory=Calibration)
     weights: RankWeights = field(default_factory=RankWeights)
     reranker: Reranker = field(default_factory=WordReranker)

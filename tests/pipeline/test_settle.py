@@ -63,7 +63,7 @@ def test_what_points_back_or_asks_nothing_is_never_taken_to_stand_alone(query):
 
 def test_a_question_that_may_be_whole_is_searched_with_the_one_before_where_nothing_is_sure():
     state, _ = converse("书房里的柜子可以放过夜吗？")
-    whole = read(state, "清出来的那批旧东西还找得到不")
+    whole = read(state, "清出来的旧衣服和雨伞还找得到不")
     assert whole.verdict.complete
     for scores, grows in (({"rooms": 0.3, "theatre": 0.3}, True), ({"rooms": 0.7, "theatre": 0.1}, False)):
         search, _ = searched(**scores)
