@@ -35,6 +35,13 @@ _NEXT_CLAUSE = re.compile(
     r"[,.;:?!…—]\s|\b(?:and|but|if|when|because|so|that|who|while|after|before)\b", re.IGNORECASE
 )
 _HOW = re.compile("怎样|怎么|如何|为什么|为何")
+_ASKS_ON = re.compile(r"(?:and|but|also|then)\W+(?:what|how|why|where|when|who|which)\b(?! about\b)")
+_SAYS_THAT = re.compile(
+    r"\b(?:heard|hear|read|said|say|says|know|think|thought|believe|told|mean|sure) (?=that \w)"
+)
+_ORDINAL = re.compile(
+    r"the (?:first|second) (?=(?:\d+|two|three|four|five|six|few|several|time|step|day|week|month|year|edition|part|chapter)\b)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,7 @@ def near(state: DialogueState) -> tuple[Entity, ...]:
 
 def judge(query: str, state: DialogueState, lexicon: Lexicon) -> GateVerdict:
     """Say whether `query` can be searched as it stands."""
-    text = strip_fillers(query).strip(ENDS)
+    text = strip_fillers(query).strip(ENDS).replace("’", "'")
     words = words_of(language_of(query))
     talk = _small(text, words)
     if talk:
@@ -67,6 +74,8 @@ def judge(query: str, state: DialogueState, lexicon: Lexicon) -> GateVerdict:
     if not state.turn and not state.retrieval.focus and not state.context.summary:
         return GateVerdict(True, ("nothing was said before",), "complete")
     named = mentions(text, lexicon, near(state))
+    if words.language == "en":
+        text = _behind_denial(text, words)
     steer = _steering(text, words) or _retracting(text, named, words)
     if steer:
         return steer
@@ -138,6 +147,12 @@ def _steering(text: str, words: Words) -> GateVerdict | None:
     return None
 
 
+def _behind_denial(text: str, words: Words) -> str:
+    """Return what an English text goes on to ask for behind its denial; all of it where it only denies."""
+    rest = text[len(words.starts("denials", text.lower())) :].strip(ENDS + ".,")
+    return rest if len(content(rest)) > 1 else text
+
+
 def _retracting(text: str, named: tuple[Mention, ...], words: Words) -> GateVerdict | None:
     """Take 不对，我家那台是 330 as a correction: it takes something back, names a thing and asks nothing."""
     lead = words.starts("retractions", text.lower())
@@ -167,6 +182,9 @@ def pointer(text: str, named: tuple[Mention, ...]) -> re.Match[str] | None:
     """Return the first word that points back to something outside this sentence."""
     words = words_of(language_of(text))
     aside = [*quotations(text), *(match.span() for match in words.findall("not_pointing", text))]
+    if words.language == "en":
+        aside += [(match.end(), match.end() + len("that")) for match in _SAYS_THAT.finditer(text.lower())]
+        aside += [match.span() for match in _ORDINAL.finditer(text.lower())]
     first_anchor = min((mention.end for mention in named if mention.anchors), default=len(text))
     ends = {mention.end for mention in named if mention.anchors}
     found = [
@@ -287,7 +305,7 @@ def _judge_en(text: str, named: tuple[Mention, ...], words: Words) -> GateVerdic
     lead = words.starts("continuations", low)
     if anchors and not rest:
         return GateVerdict(False, ("names a thing and asks nothing of it",), "switch")
-    if lead and len(own) + len(anchors) <= 3:
+    if lead and len(own) + len(anchors) <= (1 if _ASKS_ON.match(low) else 3):
         return GateVerdict(False, (f"goes on: {lead}",), "dependent")
     if _DEFINES.match(low) and own:
         return GateVerdict(True, ("asks what something is",), "complete")

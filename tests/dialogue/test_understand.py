@@ -203,3 +203,31 @@ def test_one_of_several_that_were_talked_about_points_back(query):
     assert not readings[-1].verdict.complete
     assert not readings[-1].verdict.doubtful
     assert "水硬度" in " ".join(readings[-1].queries)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "OK, and what can I do to make my tent waterproof?",
+        "why were the first three symphonies forgotten?",
+        "That’s not what I meant. I’d like to know about the gardens of Kyoto.",
+        "But I’ve heard that sailors in Brest drink cider with dinner. Is that true?",
+    ],
+)
+def test_an_english_question_that_says_itself_goes_through_whatever_it_begins_with(query):
+    _, readings = converse(("Who was Ada Holt?", "Ada Holt was a painter."), query)
+    assert readings[-1].queries == (query,)
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("Is the first cheaper?", "dependent"),
+        ("And the lens?", "dependent"),
+        ("That's not what I meant.", "denial"),
+        ("That's wrong, I meant the lens", "correction"),
+    ],
+)
+def test_an_english_question_that_leans_on_the_last_is_seen_to(query, kind):
+    _, readings = converse(("Who was Ada Holt?", "Ada Holt was a painter."), query)
+    assert readings[-1].verdict.kind == kind
