@@ -107,6 +107,7 @@ class RewriteSettings:
     model: str = _key("", "model of the rewriter; empty: the generator's")
     timeout: float = _key(10.0, "seconds after which the rules' question is used")
     max_tokens: int = _key(200, "tokens that a rewrite may take", low=16)
+    verify: bool = _key(False, "ask the model a second time whether its rewrite means the same")
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,4 +350,4 @@ def _toml(value: Any) -> str:
         return f'"{value}"'
     if isinstance(value, tuple):
         return "[" + ", ".join(f'"{item}"' for item in value) + "]"
-    return str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -27,6 +27,11 @@ class Decision:
     pending: Pending | None = None
     why: str = ""
 
+    @property
+    def left_open(self) -> str:
+        """What an answer for each of several choices leaves open; nothing where it is settled or asked."""
+        return about(self.choices) if self.action == "answer" and self.choices else ""
+
 
 def decide(
     reading: Reading,
@@ -46,8 +51,8 @@ def decide(
     choices = _left_open(reading, hits, state, lexicon)
     if len(choices) < 2:
         return Decision("answer")
-    if about(choices) in state.clarified or options.clarify_after > 1:
-        return Decision("answer", choices=choices, why="asked before: answer for each, labelled")
+    if state.clarified.count(about(choices)) != options.clarify_after - 1:
+        return Decision("answer", choices=choices, why="answer for each, labelled")
     return asking(reading, state, choices, "the question fits several things that differ")
 
 

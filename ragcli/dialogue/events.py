@@ -38,6 +38,7 @@ class TurnDone:
     named_beside: tuple[Entity, ...] = ()
     focus_hits: tuple[Entity, ...] = ()
     pending: Pending | None = None
+    left_open: str = ""
     facts: tuple[Fact, ...] = ()
 
 
@@ -80,7 +81,8 @@ def apply(state: DialogueState, event: Event) -> DialogueState:
 def _turn_done(event: TurnDone, state: DialogueState) -> DialogueState:
     number = state.turn + 1
     turn = replace(event.turn, number=number, hits=event.hit_ids)
-    asked = (event.pending.about,) if event.pending else ()
+    open_now = event.pending.about if event.pending else event.left_open
+    asked = (open_now,) if open_now else ()
     quiet = turn.kind in ("smalltalk", "about_base")
     return replace(
         state,

@@ -25,6 +25,7 @@ def turn_done(
     hits: Sequence[Hit] = (),
     cited_ids: Sequence[int] = (),
     pending: Pending | None = None,
+    left_open: str = "",
 ) -> TurnDone:
     """Return the event of a finished turn, to be given to `events.apply`."""
     turn = Turn(
@@ -50,6 +51,7 @@ def turn_done(
         named_after=taking_over,
         named_beside=beside,
         pending=pending,
+        left_open=left_open,
         facts=_facts(state, reading),
     )
 

@@ -1,6 +1,6 @@
-"""Ask the language model for a rewrite, or let it choose among the rules' candidates by likelihood.
+"""Ask the language model for a rewrite and, where the user wants that, whether the rewrite means the same.
 
-At most one call a turn. The prompt holds the state in a sentence, the allowed names and the most relevant
+One call a turn, two with the second look. The prompt holds the state in a sentence, the allowed names and the most relevant
 turns; never a passage of an earlier turn. What comes back is checked by `validate` before it is used.
 """
 
@@ -27,6 +27,7 @@ from ragcli.errors import RagcliError
 _TURNS = 3
 _ANSWER_CHARS = 60
 _NAMES = 8
+_YES_OR_NO = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +121,26 @@ def propose(
     said = [part for turn in state.context.turns for part in (turn.query, turn.standalone, turn.answer)]
     names = [entity.name for entity in near(state)]
     why = refusal(text, query, said, lexicon, names, whitelist=options.whitelist)
-    return Proposal("" if why else text, why, done.evaluated_tokens, done.text)
+    tokens = done.evaluated_tokens
+    if not why and options.verify:
+        why, looked = _second_look(query, text, state, model, options)
+        tokens += looked
+    return Proposal("" if why else text, why, tokens, done.text)
 
 
-def likeliest(
-    query: str, state: DialogueState, candidates: Sequence[str], model: LanguageModel
-) -> tuple[int, list[float]]:
-    """Return the place of the candidate that the model finds likeliest as the rewrite, and all scores."""
-    scores = model.likelihoods(
-        messages_for(query, state), ['{"query": "' + text.replace('"', "'") + '"}' for text in candidates]
-    )
-    return max(range(len(scores)), key=scores.__getitem__), scores
+def _second_look(
+    query: str, text: str, state: DialogueState, model: LanguageModel, options: RewriteOptions
+) -> tuple[str, int]:
+    """Return why the model takes its rewrite back (nothing where it stands by it), and the tokens of asking."""
+    texts = _texts(language_of(query))
+    turns = "\n".join(_told(turn, texts) for turn in relevant(query, state))
+    asked = texts["verify"].format(turns=turns, query=query, rewrite=text)
+    grammar = 'root ::= "{}" | "{}"'.format(texts["yes"], texts["no"])
+    try:
+        done = model.complete(
+            [Message("user", asked)], max_tokens=_YES_OR_NO, grammar=grammar, timeout=options.timeout
+        )
+    except RagcliError as err:
+        return f"the second look failed: {err.kind}", 0
+    denied = done.text.strip() != texts["yes"]
+    return ("the second look denied it" if denied else ""), done.evaluated_tokens

@@ -22,6 +22,12 @@ def which_of(labels: Sequence[str], language: str) -> str:
     return say["which"].format(choices=listed(labels, language)) if labels else say["which_unknown"]
 
 
+def for_each(question: str, labels: Sequence[str], language: str) -> str:
+    """Return a question that may be about each of several things, asked of each by name."""
+    say = phrases(language)
+    return say["for_each"].format(question=question, choices=say["between"].join(labels))
+
+
 def listed(labels: Sequence[str], language: str) -> str:
     """Return choices as they are read out: A、B还是C."""
     say = phrases(language)

@@ -39,6 +39,7 @@ def rewriting_of(engine: Engine) -> RewriteOptions:
     return RewriteOptions(
         rules.max_tokens,
         rules.timeout,
+        verify=rules.verify,
         clarify_after=engine.settings.clarify.after,
         examples=base_examples(engine.searcher.base),
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from ragcli.datatypes import Completion, Hit, Json
 from ragcli.dialogue.clarify import Decision
 from ragcli.dialogue.reading import Reading
+from ragcli.dialogue.spoken import for_each
 from ragcli.dialogue.state import DialogueState
 from ragcli.generation.answer import Answer, answer, not_found
 from ragcli.generation.wording import language_of
@@ -67,8 +68,10 @@ class Reply:
         question = "\n".join(self.reading.queries)
         shown = shown_passages(question, self.found.hits, settings, model.count_tokens, mode)
         loaded = time.perf_counter()
+        labels = [choice.label for choice in self.decision.choices]
+        asked = for_each(self.reading.question, labels, language) if labels else self.reading.question
         result = answer(
-            self.reading.question,
+            asked,
             shown,
             model=model,
             history=told(self.state),

@@ -78,6 +78,7 @@ def take_turn(
     event = turn_done(
         state, reading, engine.lexicon, action=said.action, answer=said.text, hits=said.hits,
         cited_ids=[citation.stored.chunk.chunk_id for citation in said.citations], pending=decision.pending,
+        left_open=decision.left_open,
     )  # fmt: skip
     record = turn_json(
         session=session, turn=state.turn + 1, query=query, rewritten=reading.queries, status=reading.status,

@@ -7,6 +7,7 @@ from ragcli.datatypes import Chunk, Hit, StoredChunk, Term, Vocabulary
 from ragcli.dialogue.events import apply
 from ragcli.dialogue.lexicon import build_lexicon
 from ragcli.dialogue.outcome import turn_done
+from ragcli.dialogue.reading import DEFAULTS
 from ragcli.dialogue.state import empty_state
 from ragcli.dialogue.understand import understand
 
@@ -41,8 +42,8 @@ def hit(chunk_id, file, text="", path=(), kind="text", score=1.0):
     return Hit(StoredChunk(chunk, file, ""), score, {})
 
 
-def read(state, query, mode="rules", model=None, lexicon=LEXICON):
-    return understand(state, query, lexicon, mode=mode, model=model, fold=fold, today=TODAY)
+def read(state, query, mode="rules", model=None, lexicon=LEXICON, options=DEFAULTS):
+    return understand(state, query, lexicon, mode=mode, model=model, fold=fold, today=TODAY, options=options)
 
 
 def step(state, query, answer="", hits=(), action="answer", pending=None):

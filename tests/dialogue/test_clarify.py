@@ -5,6 +5,10 @@ from dataclasses import replace
 import pytest
 
 from ragcli.dialogue.clarify import decide
+from ragcli.dialogue.events import apply
+from ragcli.dialogue.outcome import turn_done
+from ragcli.dialogue.reading import RewriteOptions
+from ragcli.dialogue.spoken import for_each
 from ragcli.dialogue.state import empty_state
 from tests.dialogue.conversation import LEXICON, hit, read, step
 
@@ -71,6 +75,30 @@ def test_the_same_is_never_asked_twice():
     again = decide(read(state, "加湿的功率是多少"), TWINS, state, LEXICON)
     assert again.action == "answer"
     assert len(again.choices) == 2
+
+
+def test_the_cautious_habit_answers_first_asks_the_second_time_and_never_again():
+    state, cautious = empty_state(), RewriteOptions(clarify_after=2)
+    actions = []
+    for _ in range(3):
+        reading = read(state, "加湿的功率是多少")
+        decision = decide(reading, TWINS, state, LEXICON, cautious)
+        actions.append((decision.action, [choice.label for choice in decision.choices]))
+        event = turn_done(
+            state,
+            reading,
+            LEXICON,
+            action=decision.action,
+            pending=decision.pending,
+            left_open=decision.left_open,
+        )
+        state = replace(empty_state(), clarified=apply(state, event).clarified)
+    both = ["QF-20", "QF-50"]
+    assert actions == [("answer", both), ("clarify", both), ("answer", both)]
+
+
+def test_a_question_answered_for_each_choice_names_them_to_the_model():
+    assert for_each("功率是多少", ["QF-20", "QF-50"], "zh") == "功率是多少（QF-20、QF-50，请分别说明）"
 
 
 def test_nothing_found_is_said():

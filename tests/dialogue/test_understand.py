@@ -6,17 +6,18 @@ from ragcli.datatypes import Completion, Term, Vocabulary
 from ragcli.dialogue.events import apply
 from ragcli.dialogue.lexicon import build_lexicon
 from ragcli.dialogue.outcome import turn_done
+from ragcli.dialogue.reading import RewriteOptions
 from ragcli.dialogue.state import empty_state
 from tests.dialogue.conversation import converse, fold, read
 
 
 class Writer:
-    """A model that always writes the same."""
+    """A model that writes these texts, one a call, and the last one from then on."""
 
     context_tokens = 4096
 
-    def __init__(self, text):
-        self.text, self.calls = text, 0
+    def __init__(self, *texts):
+        self.texts, self.calls = texts, 0
 
     def count_tokens(self, text):
         return len(text)
@@ -24,7 +25,7 @@ class Writer:
     def complete(self, messages, **limits):
         self.calls += 1
         assert limits["grammar"]
-        return Completion(self.text, "stop", 10, 7, 5, 0.1, 0.2)
+        return Completion(self.texts[min(self.calls, len(self.texts)) - 1], "stop", 10, 7, 5, 0.1, 0.2)
 
 
 COMPLETE = (
@@ -231,3 +232,15 @@ def test_an_english_question_that_says_itself_goes_through_whatever_it_begins_wi
 def test_an_english_question_that_leans_on_the_last_is_seen_to(query, kind):
     _, readings = converse(("Who was Ada Holt?", "Ada Holt was a painter."), query)
     assert readings[-1].verdict.kind == kind
+
+
+@pytest.mark.parametrize(("verdict", "status"), [("是", "llm"), ("否", "failed"), ("也许", "failed")])
+def test_a_second_look_may_take_the_models_rewrite_back(verdict, status):
+    state, _ = converse("QF-20 的水箱多大？")
+    rewrite = "QF-20 的水箱多久清洗一次？"
+    writer = Writer('{"query": "' + rewrite + '"}', verdict)
+    reading = read(state, "它多久洗一次", "llm", writer, options=RewriteOptions(verify=True))
+    assert reading.status == status
+    assert writer.calls == 2
+    assert reading.rewriter_tokens == 14
+    assert (rewrite in reading.queries) is (status == "llm")
