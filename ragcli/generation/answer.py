@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from ragcli.datatypes import Action, Completion, LanguageModel, Passage
 from ragcli.errors import NoUsableAnswer
+from ragcli.generation.focus import NOTHING, Looking
 from ragcli.generation.gate import Checks, Gate
 from ragcli.generation.grounding import chunk_of, foreign_values, numbers
 from ragcli.generation.names import of_its_own
@@ -53,6 +54,7 @@ def answer(
     passage_tokens: int = 900,
     timeout: float | None = None,
     on_text: Callable[[str], None] | None = None,
+    looking: Looking = NOTHING,
 ) -> Answer:
     """Answer a complete question from passages given best first; `on_text` gets checked sentences.
 
@@ -75,6 +77,7 @@ def answer(
         budget,
         model.count_tokens,
         _pointed_out(question, doubtful, language),
+        looking,
     )
     asking = _Asking(question, language, model, budget.room_for_answer, timeout, on_text, doubtful)
     gate, completion = asking.attempt(prompt)

@@ -27,6 +27,16 @@ def holds_what_is_asked(question: str, answer: str, language: str) -> bool:
     return not wanted or any(value.search(said) for value in wanted)
 
 
+def tells_what_is_asked(question: str, text: str, language: str) -> bool:
+    """Say whether a text holds a value of a kind that the question asks for; not where it asks for none.
+
+    >>> tells_what_is_asked("换电池多少钱", "更换电池 95 元。", "zh"), tells_what_is_asked("能换电池吗", "95 元", "zh")
+    (True, False)
+    """
+    asked, said = fold(question), fold(text)
+    return any(value.search(said) for kind, value in _kinds(language) if kind.search(asked))
+
+
 @cache
 def _kinds(language: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
     return tuple(

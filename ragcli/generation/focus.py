@@ -1,24 +1,45 @@
 """Find the sentences and table rows of the passages that bear most on the question.
 
-They are shown to the model once more, right before the question: a small model reads what stands last, and
-slips to neighbouring rows and to another product's values less. Words are weighed by how few pieces hold them.
-Pure.
+They are shown to the model once more, the best one right before the question: a small model reads what stands
+last, and slips to neighbouring rows and to another product's values less. A piece is weighed by the question's
+words that it holds (by how few pieces hold them), by a value of the kind asked for, by its passage's rank, and by
+its likeness to the question as far as somebody can tell that. Pure.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from ragcli.datatypes import Passage
+from ragcli.generation.expected import tells_what_is_asked
 from ragcli.generation.grounding import units
 from ragcli.generation.sentences import sentences
 from ragcli.generation.tables import as_records
+from ragcli.generation.wording import fold, language_of
 
-_NEAR = 0.6  # pieces that weigh less than this share of the best one are left out
+MOST = 4
+_NEAR = 0.3  # pieces that weigh less than this share of the best one are left out
 _LONGEST = 240  # characters: a longer piece is no pointer any more
+_KIND = 0.3  # what a value of the kind that is asked for counts, beside the words (at most 1)
+_RANK = 0.3  # what the best passage counts before the third
+_COMPARED = 12  # pieces whose likeness is asked for: each costs an encoding
+
+Likeness = Callable[[Sequence[str]], Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """What to look for besides the question itself: other words for it, and how like it a text is."""
+
+    words: str = ""
+    likeness: Likeness | None = None
+
+
+NOTHING = Looking()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,31 +51,63 @@ class Piece:
     weight: float
 
 
-def focus(question: str, passages: Sequence[Passage], most: int = 3) -> list[Piece]:
-    """Return at most `most` pieces, in the order of the passages; none where nothing stands out."""
-    asked = units(question)
+def focus(
+    question: str, passages: Sequence[Passage], most: int = MOST, looking: Looking = NOTHING
+) -> list[Piece]:
+    """Return at most `most` pieces of passages given best first, the best piece last; none where nothing bears."""
+    asked = units("\n".join((question, looking.words)))
     pieces = [(p, text, units(text), units(_path(p))) for p in passages for text in pieces_of(p)]
     if len(pieces) < 2 or not asked:
         return []
     spread = Counter(unit for _, _, own, path in pieces for unit in own | path)
+    words = [_weight(asked, own, path, spread, len(pieces)) for _, _, own, path in pieces]
+    best = max(words, default=0.0)
+    if not best and looking.likeness is None:
+        return []
     found = [
-        Piece(p.n, text, _weight(asked, own, path, spread, len(pieces)))
-        for p, text, own, path in pieces
-        if len(text) <= _LONGEST
+        Piece(passage.n, text, weight / (best or 1.0) + _besides(question, passage, text, passages))
+        for (passage, text, _, _), weight in zip(pieces, words, strict=True)
     ]
-    best = max((piece.weight for piece in found), default=0.0)
-    chosen = sorted(found, key=lambda piece: -piece.weight)[:most]
-    kept = {id(piece) for piece in chosen if best > 0 and piece.weight >= _NEAR * best}
-    return sorted((piece for piece in found if id(piece) in kept), key=lambda piece: piece.n)
+    found = sorted(found, key=lambda piece: -piece.weight)
+    if looking.likeness:
+        found = _compared(found[:_COMPARED], looking.likeness)
+    kept = [piece for piece in found[:most] if piece.weight >= _NEAR * found[0].weight]
+    return kept[::-1]
 
 
 def pieces_of(passage: Passage) -> list[str]:
-    """Return a passage's rows (with the names of their columns) or its sentences."""
+    """Return a passage's rows (with the names of their columns) or its sentences, headings and bare numbers left out."""
     if passage.header_lines:
         text = as_records(passage.text, passage.header_lines, most_rows=len(passage.text))
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        return lines if text != passage.text else lines[passage.header_lines :]
-    return [text.strip() for text in sentences(passage.text) if text.strip()]
+        pieces = lines if text != passage.text else lines[passage.header_lines :]
+    else:
+        pieces = [text.strip() for text in sentences(passage.text)]
+    heading = _letters(passage.heading_path[-1]) if passage.heading_path else ""
+    return [text for text in pieces if len(text) <= _LONGEST and _letters(text) not in ("", heading)]
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"^\d{1,2}$", "", re.sub(r"\W", "", fold(text)))
+
+
+def _besides(question: str, passage: Passage, text: str, passages: Sequence[Passage]) -> float:
+    """Return what a piece counts for its place and for a value of the kind that is asked for."""
+    rank = next(place for place, other in enumerate(passages) if other is passage)
+    told = tells_what_is_asked(question, text, language_of(question))
+    return _RANK * max(0.0, 1 - rank / 2) + _KIND * told
+
+
+def _compared(found: Sequence[Piece], likeness: Likeness) -> list[Piece]:
+    """Add how like the question each piece is, from 0 for the least to 1 for the most."""
+    alike = likeness([piece.text for piece in found])
+    low, high = min(alike), max(alike)
+    spread = high - low or 1.0
+    made = [
+        replace(piece, weight=piece.weight + (one - low) / spread)
+        for piece, one in zip(found, alike, strict=True)
+    ]
+    return sorted(made, key=lambda piece: -piece.weight)
 
 
 def _weight(asked: set[str], own: set[str], path: set[str], spread: Counter[str], count: int) -> float:

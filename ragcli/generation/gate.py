@@ -21,6 +21,7 @@ from ragcli.generation.wording import fold, mentions, wording
 _END = re.compile(
     r"(?:[。！？；!?;]+|(?<=[^\d\s])\.(?=\s|[\[［【])|(?<=\d)\.(?=\s)|(?=\n))[”’」』）)\"]*(?:\s*[\[［【][^\]］】\n]{0,12}[\]］】])*\n*"
 )
+_ITEM = re.compile(r"\s*\d{1,2}\.\s*")  # the number of an entry is no sentence: it goes with what it counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,8 @@ class Gate:
             self._start_again()
         self._held += new
         while True:
-            found = next((m for m in _END.finditer(self._held) if m.end() > m.start() or m.start() > 0), None)
+            ends = (m for m in _END.finditer(self._held) if m.end() > m.start() or m.start() > 0)
+            found = next((m for m in ends if not _ITEM.fullmatch(self._held[: m.end()])), None)
             # Marks may still follow the end of a sentence: wait for the character after it.
             if found is None or found.end() >= len(self._held):
                 return

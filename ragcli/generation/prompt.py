@@ -14,7 +14,7 @@ from typing import Any
 
 from ragcli.datatypes import Message, Passage
 from ragcli.generation.citations import split_marks
-from ragcli.generation.focus import focus
+from ragcli.generation.focus import NOTHING, Looking, focus
 from ragcli.generation.sentences import sentences
 from ragcli.generation.tables import as_records
 from ragcli.generation.wording import wording
@@ -87,6 +87,7 @@ def build_prompt(
     budget: Budget = Budget(),
     count_tokens: Count = len,
     hints: Sequence[str] = (),
+    looking: Looking = NOTHING,
 ) -> Prompt:
     """Return the prompt for a question over passages given best first; history holds (question, answer).
 
@@ -94,7 +95,7 @@ def build_prompt(
     """
     words = wording(language)
     fixed = fixed_messages(language, budget.context)
-    tail = _tail(question, facts, state_line, [_pointer(question, passages, words), *hints], words)
+    tail = _tail(question, facts, state_line, [_pointer(question, passages, words, looking), *hints], words)
     opening = [Message("system", words["summary"].format(summary=summary))] if summary else []
     room = budget.context - budget.room_for_answer - _size([*fixed, *opening], count_tokens)
     room -= count_tokens("".join(tail)) + 2 * _MARKS
@@ -141,9 +142,9 @@ def _question(question: str, words: Words) -> str:
     return str(words["question"].format(question=question.strip()))
 
 
-def _pointer(question: str, passages: Sequence[Passage], words: Words) -> str:
+def _pointer(question: str, passages: Sequence[Passage], words: Words, looking: Looking = NOTHING) -> str:
     """Return the pieces that bear most on the question, to be read last."""
-    pieces = focus(question, passages)
+    pieces = focus(question, passages, looking=looking)
     lines = [words["pointer_line"].format(n=piece.n, text=" ".join(piece.text.split())) for piece in pieces]
     return str(words["pointer"] + "".join(lines)).replace('"""', "“”") if lines else ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ragcli.datatypes import Completion, Hit, Json
 from ragcli.dialogue.clarify import Decision
@@ -12,11 +13,13 @@ from ragcli.dialogue.reading import Reading
 from ragcli.dialogue.spoken import for_each
 from ragcli.dialogue.state import DialogueState
 from ragcli.generation.answer import Answer, answer, not_found
+from ragcli.generation.focus import Looking
 from ragcli.generation.wording import language_of
 from ragcli.pipeline.engine import Engine, TurnOptions
 from ragcli.pipeline.record import Citation
 from ragcli.pipeline.shown import PassageMode, passage_mode, room_for_passages, shown_passages
 from ragcli.retrieval.search import SearchResult
+from ragcli.retrieval.written import as_written
 
 OnText = Callable[[str], None]
 
@@ -82,6 +85,7 @@ class Reply:
             passage_tokens=room_for_passages(settings, mode),
             timeout=self.options.timeout or None,
             on_text=self.on_text,
+            looking=Looking(as_written(question), partial(self.engine.searcher.likeness, self.reading.query)),
         )
         return self._said(result, mode, loaded - started, time.perf_counter() - loaded)
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from ragcli.datatypes import Embedder, Json, StoredChunk, Term, Vocabulary, with_tuples
 from ragcli.documents.normalise import fold
@@ -27,6 +28,7 @@ from ragcli.storage.store import Store
 # Shares of the threshold: for a question that names a thing of the base, and for one asked in a conversation.
 _KNOWN = 0.1
 _TALKED = 0.75
+_REMEMBERED = 2000  # vectors of sentences that a process keeps
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,10 @@ class Searcher:
         return query_embedding(self.base)
 
     @cached_property
+    def _embedded(self) -> dict[str, Any]:
+        return {}
+
+    @cached_property
     def vocabulary(self) -> Vocabulary:
         """The names that the base itself uses."""
         raw = json.loads((self.revision.folder / "vocabulary.json").read_bytes())
@@ -76,6 +82,18 @@ class Searcher:
         options = replace(options, calibration=self.calibration)
         result = search(queries, vectors, self.dense, self.lexical, self.fetch, options, filters)
         return result.timed(encode=encoded - started)
+
+    def likeness(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return the cosine of each text to a query; what was embedded is remembered."""
+        known = self._embedded
+        fresh = [text for text in dict.fromkeys(texts) if text not in known]
+        if len(known) + len(fresh) > _REMEMBERED:
+            known.clear()
+            fresh = list(dict.fromkeys(texts))
+        if fresh:
+            known.update(zip(fresh, self.embedder.embed_passages(fresh), strict=True))
+        asked = self.embedder.embed_query(query)
+        return [float(known[text] @ asked) for text in texts]
 
     def holds(self, names: Sequence[str]) -> bool:
         """Say whether the base holds one of these names or codes as it is written."""

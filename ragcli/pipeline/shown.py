@@ -12,6 +12,7 @@ from typing import Literal
 from ragcli.config import PassageStateSettings, Settings
 from ragcli.datatypes import Hit, LanguageModel, Passage, StoredChunk
 from ragcli.documents.normalise import fold
+from ragcli.generation.tables import as_records, header_of
 from ragcli.retrieval.passages import passages
 
 PassageMode = Literal["all-kept", "best-fresh", "off"]
@@ -56,7 +57,7 @@ def room_for_passages(settings: Settings, mode: PassageMode) -> int:
 def passage_of(stored: StoredChunk, n: int, *, keep: bool = True) -> Passage:
     """Return a stored chunk as a passage of its own."""
     chunk = stored.chunk
-    lines = chunk.header.count("\n") if chunk.kind == "table" else 0
+    lines = header_of(chunk.text) if chunk.kind == "table" else 0
     return Passage(
         n, stored.file, chunk.heading_path, chunk.text, (chunk.chunk_id,), stored.title, lines, (chunk.text,), keep
     )  # fmt: skip
@@ -66,13 +67,19 @@ def _whole(hits: Sequence[Hit], budget: int, count: Callable[[str], int]) -> lis
     """Return the hits that fit whole, in order of rank; none where the best one doesn't."""
     chosen: list[StoredChunk] = []
     for hit in hits:
-        cost = count(hit.stored.chunk.text)
+        cost = count(_as_shown(hit.stored))
         if cost <= budget:
             chosen.append(hit.stored)
             budget -= cost
         elif not chosen:
             return []
     return chosen
+
+
+def _as_shown(stored: StoredChunk) -> str:
+    """Return a chunk's text as the model reads it: a table's cells with the names of their columns."""
+    passage = passage_of(stored, 1)
+    return as_records(passage.text, passage.header_lines)
 
 
 def _cut(question: str, hits: Sequence[Hit], budget: int, count: Callable[[str], int]) -> list[Passage]:
@@ -88,7 +95,7 @@ def _cut(question: str, hits: Sequence[Hit], budget: int, count: Callable[[str],
             item.text,
             item.chunk_ids,
             item.title,
-            item.header.count("\n") if item.table else 0,
+            header_of(item.text) if item.table else 0,
             tuple(texts[chunk] for chunk in item.chunk_ids),
         )
         for place, item in enumerate(chosen)

@@ -208,3 +208,11 @@ def test_a_limit_may_be_held_against_the_questions_value(scripted, make_passage)
     said = answer("10 点能进展厅吗？", shown, model=model)
     assert (said.action, said.checks.attempts) == ("answer", 1)
     assert "没有出现" not in model.prompts[0][-1].content
+
+
+def test_the_number_of_an_entry_goes_with_what_it_counts(scripted, shown):
+    said = answer(
+        "有哪些要注意？", shown, model=scripted("1. 续航 8 小时。\n2. 承重 99 吨。\n3. 进水不保修。")
+    )
+    assert said.text == "1. 续航 8 小时 [1]。\n3. 进水不保修 [2]。"
+    assert "承重" not in said.text

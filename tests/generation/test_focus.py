@@ -1,4 +1,6 @@
-from ragcli.generation.focus import focus, pieces_of
+from dataclasses import replace
+
+from ragcli.generation.focus import Looking, focus, pieces_of
 from ragcli.generation.sentences import sentences
 
 
@@ -33,3 +35,33 @@ def test_sentences_joined_are_the_text():
     text = "压力 0.5 巴。见 3.2 节！\nSet it to 1.5 bar. Then wait.\n末"
     assert "".join(sentences(text)) == text
     assert "Then wait.\n" in sentences(text)
+
+
+def test_the_best_piece_stands_last_next_to_the_question(make_passage):
+    text = "滤网每 3 个月更换。更换滤网前先断电。外壳为白色。"
+    found = focus("滤网多久更换？", [make_passage(1, text)])
+    assert found[-1].text == "滤网每 3 个月更换。"
+    assert [piece.weight for piece in found] == sorted(piece.weight for piece in found)
+
+
+def test_a_value_of_the_kind_asked_for_weighs_more(make_passage):
+    text = "水箱在机身右侧。水箱 88 元。水箱可以水洗。"
+    assert focus("水箱多少钱？", [make_passage(1, text)], 1)[0].text == "水箱 88 元。"
+
+
+def test_likeness_finds_what_shares_no_word(make_passage):
+    passage = make_passage(1, "外壳为白色。冷媒为 R290。包装内有说明书。")
+    alike = Looking(likeness=lambda texts: [float("冷媒" in text) for text in texts])
+    assert focus("里面装的哪种制冷剂", [passage], 1, alike)[0].text == "冷媒为 R290。"
+
+
+def test_other_words_for_the_question_count_as_its_own(make_passage):
+    passage = make_passage(1, "外壳为白色。逾期每天收 1 元。包装内有说明书。")
+    assert focus("晚交会怎样", [passage], 1, Looking("逾期"))[0].text == "逾期每天收 1 元。"
+
+
+def test_headings_and_bare_numbers_are_no_pieces(make_passage):
+    passage = replace(
+        make_passage(1, "第二节 水箱\n1. 取出水箱。\n2.\n倒空。"), heading_path=("第二节 水箱",)
+    )
+    assert pieces_of(passage) == ["取出水箱。", "倒空。"]

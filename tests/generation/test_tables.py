@@ -1,4 +1,6 @@
-from ragcli.generation.tables import as_records, cells
+import pytest
+
+from ragcli.generation.tables import as_records, cells, header_of
 
 
 def test_each_cell_gets_its_columns_name():
@@ -21,3 +23,14 @@ def test_what_is_no_table_is_left_alone():
 
 def test_cells_at_blanks():
     assert cells("北线   12 元  每日") == ["北线", "12 元", "每日"]
+
+
+def test_what_stands_over_the_names_of_the_columns_stays():
+    text = "第三节 能耗\n单位为万度：\n\n| 厂 | 一季度 |\n|---|---|\n| 东厂 | 58 |\n| 西厂 | 41 |"
+    assert header_of(text) == 5
+    assert as_records(text, 5) == "第三节 能耗\n单位为万度：\n厂: 东厂 | 一季度: 58\n厂: 西厂 | 一季度: 41"
+
+
+@pytest.mark.parametrize("text", ["一段话。\n又一段  话。", "", "只有  一行", "甲  乙\n一  二  三"])
+def test_a_text_without_a_regular_table_has_no_header(text):
+    assert header_of(text) == 0
