@@ -162,8 +162,21 @@ def _person(text: str, state: DialogueState) -> Entity | None:
     words = words_of(language_of(text))
     if not words.find("persons", text):
         return None
-    named = [f.entity for f in state.retrieval.focus[:2] if f.by == "assistant" and f.turn == state.turn]
-    return named[0] if named else None
+    focus = state.retrieval.focus
+    named = [f.entity for f in focus[:2] if f.by == "assistant" and f.turn == state.turn]
+    maybe = [entity for entity in (*named, *(f.entity for f in focus)) if _may_be_a_person(entity)]
+    return maybe[0] if maybe else None
+
+
+def _may_be_a_person(entity: Entity) -> bool:
+    """Say whether a thing may be meant by 他 or she, as far as its name tells: a work, a model or a place isn't."""
+    name, _, called = entity.name.partition("（")
+    words = words_of(language_of(name))
+    if called:
+        return not words.find("works", called)
+    if entity.kind == "quoted" or re.search(r"\d", name):
+        return False
+    return not words.ends("things", name)
 
 
 def fitting(state: DialogueState, named: tuple[Mention, ...]) -> Entity | None:

@@ -244,3 +244,28 @@ def test_a_second_look_may_take_the_models_rewrite_back(verdict, status):
     assert writer.calls == 2
     assert reading.rewriter_tokens == 14
     assert (rewrite in reading.queries) is (status == "llm")
+
+
+PEOPLE = build_lexicon(
+    Vocabulary(
+        (
+            Term("海上明月夜（2011年电影）", "name", (), ("film.txt",)),
+            Term("秦岳", "name", (), ("qin.txt",)),
+            Term("南浦艺术馆", "name", (), ("hall.txt",)),
+        )
+    ),
+    fold,
+)
+
+
+@pytest.mark.parametrize(
+    ("second", "person"), [("南浦艺术馆在哪？", "秦岳"), ("海上明月夜什么时候上映的？", "秦岳")]
+)
+def test_he_means_somebody_and_never_a_work_or_a_place(second, person):
+    state = empty_state()
+    for query in ("秦岳是谁？", second):
+        reading = read(state, query, lexicon=PEOPLE)
+        state = apply(state, turn_done(state, reading, PEOPLE, action="answer"))
+    found = read(state, "他是哪年出生的", lexicon=PEOPLE)
+    assert [entity.name for entity in found.entities] == [person]
+    assert person not in [entity.name for entity in read(state, "它有多少年了", lexicon=PEOPLE).entities]
