@@ -75,7 +75,7 @@ def support(
     passages = [passage for passage in passages if not of_a_sibling(sentence, passage, question)]
     cited = [n for n in cited if any(passage.n == n for passage in passages)]
     named = codes("\n".join((question, *map(_whole, passages))))
-    wanted = numbers(without_codes(sentence, named)) - written_numbers(question)
+    wanted = numbers(without_codes(sentence, named)) - written_numbers(without_codes(question, named))
     if not wanted:
         return _by_words(sentence, cited, passages, question)
     held = {p.n: written_numbers(_whole(p)) for p in passages}

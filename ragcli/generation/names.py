@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ragcli.datatypes import Passage
 from ragcli.generation.wording import fold
 
-_CODE = re.compile(r"(?<![a-z0-9])([a-z]{1,6})[- ]?(\d{1,5}[a-z]{0,3})(?![a-z0-9])")
+_CODE = re.compile(r"(?<![a-z0-9])([a-z]{1,6})[- ]?(\d{1,5}[a-z]{0,3})(?![a-z0-9]|\s*[%℃°])")
 
 
 def codes(text: str) -> set[tuple[str, str]]:

@@ -216,3 +216,10 @@ def test_the_number_of_an_entry_goes_with_what_it_counts(scripted, shown):
     )
     assert said.text == "1. 续航 8 小时 [1]。\n3. 进水不保修 [2]。"
     assert "承重" not in said.text
+
+
+def test_a_number_that_a_name_shares_may_be_told(scripted, make_passage):
+    passage = make_passage(1, "除湿量 30 L/d（30 ℃，RH 80%）。水箱 4 L。", "除湿机DH-30说明书.txt")
+    text = "DH-30 一天能除 30 L/d（30 ℃，RH 80%）"
+    said = answer("DH-30 一天能除多少水", [passage], model=scripted(f"{text} [1]。"))
+    assert (said.text, said.action) == (f"{text} [1]。", "answer")
