@@ -107,6 +107,9 @@ class RewriteSettings:
     model: str = _key("", "model of the rewriter; empty: the generator's")
     timeout: float = _key(10.0, "seconds after which the rules' question is used")
     max_tokens: int = _key(200, "tokens that a rewrite may take", low=16)
+    url: str = _key("", "a server of the rewriter's own, up to /v1", personal=True)
+    api_key: str = _key("", "the key that this server asks for", personal=True, secret=True)
+    api_key_file: str = _key("", "a file that holds the key", personal=True)
     verify: bool = _key(False, "ask the model a second time whether its rewrite means the same")
 
 
@@ -121,6 +124,11 @@ class GenerationSettings:
     max_tokens: int = _key(400, "tokens that an answer may take", low=16)
     passage_tokens: int = _key(900, "tokens of passages in a prompt at most", low=64)
     threads: int = _key(0, "processor threads; 0: as many as there are cores")
+    url: str = _key(
+        "", "address of an OpenAI-compatible server, up to /v1; `model` is its name there", personal=True
+    )
+    api_key: str = _key("", "the key that the server asks for", personal=True, secret=True)
+    api_key_file: str = _key("", "a file that holds the key", personal=True)
     timeout: float = _key(300.0, "seconds that an answer may take; 0: no limit")
 
 

@@ -1,8 +1,11 @@
 """A command line of its own for each test: fresh folders, no settings of the person's, doubles for the models."""
 
 import json
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -80,3 +83,58 @@ def ragcli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
     monkeypatch.setattr(language.LanguageModels, "_load", lambda _self, _name: line.model)
     monkeypatch.setattr("ragcli.pipeline.engine.restore_fixed", lambda *_: True)
     return line
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """A client that hangs up early is what some tests are about."""
+
+
+@pytest.fixture
+def serve():
+    """Return what starts an OpenAI-compatible server on loopback that answers by script; its address and requests."""
+    started = []
+
+    def start(*pieces, status=200, pause=0.0, usage=None, retry_after=""):
+        asked = []
+        statuses = status if isinstance(status, list) else [status]
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                asked.append(
+                    (
+                        self.path,
+                        self.headers,
+                        json.loads(self.rfile.read(int(self.headers["Content-Length"]))),
+                    )
+                )
+                now = statuses[min(len(asked), len(statuses)) - 1]
+                self.send_response(now)
+                if retry_after and now != 200:
+                    self.send_header("Retry-After", retry_after)
+                self.end_headers()
+                for piece in pieces:
+                    event = piece if isinstance(piece, str) else json.dumps(piece)
+                    self.wfile.write(f"data: {event}\n\n".encode())
+                    self.wfile.flush()
+                    time.sleep(pause)
+                if usage:
+                    self.wfile.write(f"data: {json.dumps({'choices': [], 'usage': usage})}\n\n".encode())
+                self.wfile.write(b"data: [DONE]\n\n")
+
+            def log_message(self, *args):
+                pass
+
+        server = _Server(("127.0.0.1", 0), Handler)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        started.append((server, thread))
+        return f"http://127.0.0.1:{server.server_address[1]}/v1", asked
+
+    yield start
+    for server, thread in started:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -9,6 +9,7 @@ import http.client
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,6 +20,20 @@ from ragcli.generation.wording import language_of, wording
 
 _LONGEST_LINE = 2**20
 _SILENCE = 600.0  # seconds without a byte after which a server counts as dead
+
+
+_WAITS = (1.0, 2.0, 4.0)  # seconds before a busy server is asked again
+_LONGEST_WAIT = 60.0  # a server that asks for more is given up
+_PASSING = (http.client.REQUEST_TIMEOUT, http.client.TOO_MANY_REQUESTS)
+
+
+@dataclass(frozen=True)
+class _Busy(Exception):
+    """The server asks to come again, before it has written anything."""
+
+    status: int
+    reason: str
+    wait: float
 
 
 class ServerModel:
@@ -33,14 +48,21 @@ class ServerModel:
         api_key: str = "",
         cancelled: Callable[[], bool] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """Keep the address; nothing is sent before the first question."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ModelUnusable("bad_server_address", url=url)
-        self._url, self._parts, self._model = url, parts, model
+        self._parts, self._model = parts, model
         self._context_tokens, self._key = context_tokens, api_key
-        self._cancelled, self._clock = cancelled or (lambda: False), clock
+        self._cancelled, self._clock, self._sleep = cancelled or (lambda: False), clock, sleep
+
+    @property
+    def address(self) -> str:
+        """Where the server is, without a name or password that the address may hold."""
+        port = f":{self._parts.port}" if self._parts.port else ""
+        return f"{self._parts.scheme}://{self._parts.hostname}{port}{self._parts.path}"
 
     @property
     def context_tokens(self) -> int:
@@ -78,7 +100,7 @@ class ServerModel:
             body["grammar"] = grammar
         usage: dict[str, Any] = {}
         try:
-            for event in self._events(body, timeout):
+            for event in self._events(body, run, timeout):
                 usage = event.get("usage") or usage
                 if not _take(event, run) or run.over():
                     break
@@ -100,8 +122,22 @@ class ServerModel:
         chosen = next((int(char) for char in said if char.isdigit()), 0)
         return [0.0 if number == chosen else -1.0 for number in range(1, len(answers) + 1)]
 
-    def _events(self, body: dict[str, Any], timeout: float | None) -> Iterator[dict[str, Any]]:
-        """Yield the server's events, one a piece of text."""
+    def _events(self, body: dict[str, Any], run: Run, timeout: float | None) -> Iterator[dict[str, Any]]:
+        """Yield the server's events, one a piece of text; a server that is busy is asked again, within the time."""
+        for wait in (*_WAITS, None):
+            try:
+                yield from self._once(body, timeout)
+                return
+            except _Busy as busy:
+                pause = max(wait or 0.0, busy.wait)
+                late = bool(timeout) and self._clock() - run.start + pause >= (timeout or 0.0)
+                if wait is None or busy.wait > _LONGEST_WAIT or late or run.over():
+                    raise ModelUnusable(
+                        "server_refused", url=self.address, status=busy.status, reason=busy.reason
+                    ) from None
+                self._sleep(pause)
+
+    def _once(self, body: dict[str, Any], timeout: float | None) -> Iterator[dict[str, Any]]:
         secure = self._parts.scheme == "https"
         kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         connection = kind(self._parts.hostname or "", self._parts.port, timeout=timeout or _SILENCE)
@@ -112,17 +148,20 @@ class ServerModel:
             connection.request(
                 "POST", f"{self._parts.path.rstrip('/')}/chat/completions", json.dumps(body).encode(), headers
             )
-            response = connection.getresponse()
-            if response.status != http.client.OK:
-                raise ModelUnusable(
-                    "server_refused", url=self._url, status=response.status, reason=response.reason
-                )
-            yield from _parsed(response)
+            with connection.getresponse() as response:
+                if response.status in _PASSING or response.status >= http.client.INTERNAL_SERVER_ERROR:
+                    after = response.headers.get("Retry-After", "")
+                    raise _Busy(response.status, response.reason, float(after) if after.isdecimal() else 0.0)
+                if response.status != http.client.OK:
+                    raise ModelUnusable(
+                        "server_refused", url=self.address, status=response.status, reason=response.reason
+                    )
+                yield from _parsed(response)
         except TimeoutError:
             raise
         except (OSError, http.client.HTTPException) as err:
             raise ModelUnusable(
-                "server_unreachable", url=self._url, reason=str(err) or type(err).__name__
+                "server_unreachable", url=self.address, reason=str(err) or type(err).__name__
             ) from err
         finally:
             connection.close()

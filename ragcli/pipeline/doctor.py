@@ -17,7 +17,7 @@ from ragcli.pipeline.base import open_base
 from ragcli.pipeline.memory import machine_bytes, need_of
 from ragcli.pipeline.models import check_llama, file_hash, model_path
 from ragcli.pipeline.precision import measured
-from ragcli.pipeline.served import served_facts
+from ragcli.pipeline.served import ask_server, local_models, served_facts, served_model
 from ragcli.pipeline.shown import AUTO
 from ragcli.pipeline.upkeep import check
 
@@ -46,6 +46,7 @@ def diagnose(
         ("models", lambda: _models(settings, models)),
         ("embedding", lambda: _embedding(settings, models, clock)),
         ("llama", lambda: check_llama(models)),
+        *([("servers", lambda: _servers(settings))] if served_model(settings, "rewriter") else []),
         ("memory", lambda: _memory(settings, models, folder / "data" / "index")),
         ("passage_states", lambda: _passage_states(settings, models)),
         ("terminal", lambda: _terminal(environ)),
@@ -74,11 +75,9 @@ def _libraries() -> str:
 
 
 def _models(settings: Settings, models: Path) -> str:
-    names = {("generator", settings.generation.model)}
+    names = {("generator", name) for name in local_models(settings)}
     if settings.embedding.backend != "endpoint":
         names.add(("embedding", settings.embedding.model))
-    if settings.rewrite.model:
-        names.add(("generator", settings.rewrite.model))
     paths = [model_path(name, role, models) for role, name in sorted(names)]
     for path in paths:
         if path.is_file():
@@ -100,6 +99,17 @@ def _embedding(settings: Settings, models: Path, clock: Callable[[], float]) -> 
     return f"{precision} ({'; '.join(rows)})" if rows else precision
 
 
+def _servers(settings: Settings) -> str:
+    """Ask each language model's server for a token; say which there are."""
+    asked: dict[str, str] = {}
+    for role in ("generator", "rewriter"):
+        model = served_model(settings, role)
+        if model and model.address not in asked:
+            ask_server(model)
+            asked[model.address] = role
+    return ", ".join(asked)
+
+
 def _memory(settings: Settings, models: Path, index: Path) -> str:
     need, have = need_of(settings, models, index).total, machine_bytes()
     if need + _SPARE_BYTES > have:
@@ -111,6 +121,8 @@ def _passage_states(settings: Settings, models: Path) -> str:
     """Say whether passages that were read can be put back; a model that can't do it works without."""
     if settings.passage_states.mode == "off":
         return "off"
+    if settings.generation.url:
+        return f"off: {settings.generation.url}"
     if not can_shift(model_path(settings.generation.model, "generator", models)):
         return f"off: {settings.generation.model}"
     return AUTO if settings.passage_states.mode == "auto" else settings.passage_states.mode

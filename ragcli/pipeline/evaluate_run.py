@@ -274,6 +274,8 @@ def _name_of(job: Measurement, engine: Engine) -> str:
 
 
 def _model_hash(job: Measurement) -> str:
+    if job.base.settings.generation.url:
+        return job.base.settings.generation.url
     try:
         path = model_path(job.base.settings.generation.model, "generator", job.base.models_dir)
         return file_hash(path, job.base.models_dir)

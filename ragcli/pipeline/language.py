@@ -13,6 +13,7 @@ from ragcli.pipeline.base import KnowledgeBase
 from ragcli.pipeline.idle import Idle
 from ragcli.pipeline.memory import check_load
 from ragcli.pipeline.models import file_hash, model_path
+from ragcli.pipeline.served import served_model
 from ragcli.storage.states import StateFiles
 
 
@@ -27,15 +28,24 @@ class LanguageModels:
     _loaded: dict[Path, LlamaModel] = field(default_factory=dict)
 
     @cached_property
-    def generator(self) -> LlamaModel:
-        """The model that writes answers."""
+    def generator(self) -> LanguageModel:
+        """The model that writes answers: the user's server, or a file of this machine."""
+        return served_model(self.base.settings, "generator", self._stopped) or self.local
+
+    @cached_property
+    def local(self) -> LlamaModel:
+        """The generator as a file of this machine."""
         return self._load(self.base.settings.generation.model)
 
     @cached_property
     def rewriter(self) -> LanguageModel:
         """The model that completes questions; loaded at its first call, its examples put back from the disk."""
+        settings = self.base.settings
         return LazyModel(
-            lambda: self._load(self.base.settings.rewrite.model or self.base.settings.generation.model)
+            lambda: (
+                served_model(settings, "rewriter", self._stopped)
+                or self._load(settings.rewrite.model or settings.generation.model)
+            )
         )
 
     @cached_property
@@ -49,6 +59,10 @@ class LanguageModels:
             model.close()
         self._loaded.clear()
 
+    @property
+    def _stopped(self) -> Callable[[], bool]:
+        return self.cancelled or self.idle.cancelled
+
     def _load(self, name: str) -> LlamaModel:
         path = model_path(name, "generator", self.base.models_dir)
         if path not in self._loaded:
@@ -60,7 +74,7 @@ class LanguageModels:
                 settings.threads,
                 model_hash=file_hash(path, self.base.models_dir),
                 verbose=self.verbose,
-                cancelled=self.cancelled or self.idle.cancelled,
+                cancelled=self._stopped,
                 store=self.states,
             )
         return self._loaded[path]

@@ -13,6 +13,7 @@ from ragcli.config import Settings
 from ragcli.errors import ModelUnusable
 from ragcli.generation.llm import memory_need
 from ragcli.pipeline.models import model_path
+from ragcli.pipeline.served import local_models
 
 # The program with its libraries, the mapped query embedder and the caches of a running conversation.
 _PROGRAM_BYTES = 700 * 2**20
@@ -34,8 +35,7 @@ class Need:
 
 def need_of(settings: Settings, models_dir: Path, index_dir: Path | None = None) -> Need:
     """Return what answering takes: both roles' models, once where they are one file, and the index."""
-    names = dict.fromkeys(name for name in (settings.generation.model, settings.rewrite.model) if name)
-    paths = {model_path(name, "generator", models_dir): name for name in names}
+    paths = dict.fromkeys(model_path(name, "generator", models_dir) for name in local_models(settings))
     models = sum(memory_need(path, settings.generation.context_tokens) for path in paths)
     files = index_dir.rglob("*") if index_dir and index_dir.is_dir() else ()
     return Need(models, sum(path.stat().st_size for path in files if path.is_file()))

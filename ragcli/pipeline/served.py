@@ -1,13 +1,18 @@
-"""An embedding server as the settings describe it: its address, its key, and what its vectors depend on."""
+"""Servers as the user's settings describe them: address, key, and what an embedding server's vectors depend on."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 from ragcli.config import Settings
-from ragcli.datatypes import Embedder
+from ragcli.datatypes import Embedder, Message
 from ragcli.embedding.endpoint import Endpoint, EndpointEmbedder, address_of, shown_address
 from ragcli.errors import UsageError
+from ragcli.generation.server import ServerModel
+
+_PATIENCE = 30.0  # seconds that a check waits for a server
 
 
 def served_facts(settings: Settings) -> dict[str, str]:
@@ -37,6 +42,32 @@ def served_embedder(settings: Settings) -> Embedder:
     return EndpointEmbedder(
         endpoint, facts, query_prefix=chosen.query_prefix, passage_prefix=chosen.passage_prefix
     )
+
+
+def served_model(
+    settings: Settings, role: Literal["generator", "rewriter"], cancelled: Callable[[], bool] | None = None
+) -> ServerModel | None:
+    """Return what asks a language model's server; nothing where the role's model is a file of this machine."""
+    own, general = settings.rewrite, settings.generation
+    if role == "rewriter" and own.url:
+        url, model, key = own.url, own.model or general.model, _key(own.api_key, own.api_key_file)
+    elif general.url and (role == "generator" or not own.model):
+        url, model, key = general.url, general.model, _key(general.api_key, general.api_key_file)
+    else:
+        return None
+    return ServerModel(url, model, context_tokens=general.context_tokens, api_key=key, cancelled=cancelled)
+
+
+def ask_server(model: ServerModel) -> None:
+    """Ask a server for one token; raises ModelUnusable, with what helps, where it doesn't answer."""
+    model.complete([Message("user", "1+1=")], max_tokens=1, timeout=_PATIENCE)
+
+
+def local_models(settings: Settings) -> tuple[str, ...]:
+    """Return the language models that are files of this machine, each once."""
+    names = () if settings.generation.url else (settings.generation.model,)
+    own = settings.rewrite.model if settings.rewrite.model and not settings.rewrite.url else ""
+    return tuple(dict.fromkeys((*names, *([own] if own else ()))))
 
 
 def _key(value: str, file: str) -> str:

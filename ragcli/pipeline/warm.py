@@ -150,9 +150,10 @@ class _Warming:
     pieces: Sequence[Piece]
 
     def run(self, progress: Progress) -> Json:
-        model, stopped, made = self.models.generator, "", 0
-        if not model.keeps_passages:
+        served = self.models.base.settings.generation.url
+        if served or not self.models.local.keeps_passages:
             raise ModelUnusable("model_cannot_shift", name=self.models.base.settings.generation.model)
+        model, stopped, made = self.models.local, "", 0
         states, names = self.models.states, StateNames(self.models.base)
         try:
             self._fixed_parts(model)

@@ -1,63 +1,10 @@
-import json
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from ragcli.datatypes import Message
 from ragcli.errors import ModelUnusable, NoUsableAnswer
 from ragcli.generation.server import ServerModel
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request, client_address):
-        """A client that hangs up early is what some tests are about."""
-
-
-@pytest.fixture
-def serve():
-    started = []
-
-    def start(*pieces, status=200, pause=0.0, usage=None):
-        asked = []
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                asked.append(
-                    (
-                        self.path,
-                        self.headers,
-                        json.loads(self.rfile.read(int(self.headers["Content-Length"]))),
-                    )
-                )
-                self.send_response(status)
-                self.end_headers()
-                for piece in pieces:
-                    event = piece if isinstance(piece, str) else json.dumps(piece)
-                    self.wfile.write(f"data: {event}\n\n".encode())
-                    self.wfile.flush()
-                    time.sleep(pause)
-                if usage:
-                    self.wfile.write(f"data: {json.dumps({'choices': [], 'usage': usage})}\n\n".encode())
-                self.wfile.write(b"data: [DONE]\n\n")
-
-            def log_message(self, *args):
-                pass
-
-        server = _Server(("127.0.0.1", 0), Handler)
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        started.append((server, thread))
-        return f"http://127.0.0.1:{server.server_address[1]}/v1", asked
-
-    yield start
-    for server, thread in started:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def said(text, finish=None):
@@ -123,3 +70,29 @@ def test_tokens_are_rather_counted_too_many():
     model = ServerModel("http://localhost:1/v1", "m")
     assert model.count_tokens("滤网每月清洗") >= 6
     assert model.count_tokens("clean the filter") >= 4
+
+
+def test_a_busy_server_is_asked_again_as_it_wishes(serve):
+    url, asked = serve(said("甲"), status=[503, 429, 200], retry_after="3")
+    waits: list[float] = []
+    done = ServerModel(url, "m", sleep=waits.append).complete(ASK, max_tokens=5)
+    assert (done.text, len(asked), waits) == ("甲", 3, [3.0, 3.0])
+
+
+def test_a_server_that_stays_busy_is_given_up_with_its_reason(serve):
+    url, asked = serve(status=[503])
+    waits: list[float] = []
+    with pytest.raises(ModelUnusable) as caught:
+        ServerModel(url, "m", sleep=waits.append).complete(ASK, max_tokens=5)
+    assert (caught.value.fields["status"], waits, len(asked)) == (503, [1.0, 2.0, 4.0], 4)
+
+
+def test_no_time_is_waited_that_is_not_there(serve):
+    url, asked = serve(status=[429], retry_after="30")
+    with pytest.raises(ModelUnusable):
+        ServerModel(url, "m", sleep=pytest.fail).complete(ASK, max_tokens=5, timeout=10)
+    assert len(asked) == 1
+
+
+def test_a_name_and_password_in_an_address_are_shown_nowhere():
+    assert ServerModel("http://me:secret@localhost:81/v1", "m").address == "http://localhost:81/v1"
