@@ -23,7 +23,7 @@ def holds_what_is_asked(question: str, answer: str, language: str) -> bool:
     True
     """
     asked, said = fold(question), fold(answer)
-    wanted = [value for kind, value in _kinds(language) if kind.search(asked)]
+    wanted = [value for kind, value, _ in _kinds(language) if kind.search(asked)]
     return not wanted or any(value.search(said) for value in wanted)
 
 
@@ -34,11 +34,12 @@ def tells_what_is_asked(question: str, text: str, language: str) -> bool:
     (True, False)
     """
     asked, said = fold(question), fold(text)
-    return any(value.search(said) for kind, value in _kinds(language) if kind.search(asked))
+    return any(told.search(said) for kind, _, told in _kinds(language) if kind.search(asked))
 
 
 @cache
-def _kinds(language: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+def _kinds(language: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]], ...]:
     return tuple(
-        (re.compile(kind["asked"]), re.compile(kind["value"])) for kind in wording(language)["expected"]
+        (re.compile(kind["asked"]), re.compile(kind["value"]), re.compile(kind.get("told", kind["value"])))
+        for kind in wording(language)["expected"]
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from ragcli.generation.answer import answer
-from ragcli.generation.expected import holds_what_is_asked
+from ragcli.generation.expected import holds_what_is_asked, tells_what_is_asked
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,17 @@ def test_an_answer_beside_the_question_is_a_refusal_and_is_never_shown(scripted,
     assert result.action == "not_found"
     assert "售后" not in "".join(shown)
     assert len(model.prompts) == 1
+
+
+def test_a_price_in_a_column_of_its_own_is_a_price():
+    for said in ("单馆年卡价格（元）: 1980", "扫描电镜的校内价为 280", "押金: 200"):
+        assert holds_what_is_asked("多少钱", said, "zh")
+    assert not holds_what_is_asked("多少钱", "型号为 280", "zh")
+
+
+def test_a_sentence_tells_a_duration_by_its_unit_and_a_price_by_its_money():
+    assert tells_what_is_asked("多久洗一次", "每 250 小时清洗一次。", "zh")
+    assert not tells_what_is_asked("多久洗一次", "滤网 39 元", "zh")
+    assert tells_what_is_asked("滤网多少钱", "滤网 | 价格: 39 元", "zh")
+    assert tells_what_is_asked("How long does it take?", "It takes 4 minutes.", "en")
+    assert not tells_what_is_asked("How long does it take?", "It has 4 ports.", "en")
