@@ -47,6 +47,7 @@ class ScriptedModel:
 
     context_tokens = 4096
     opens_thought = False
+    keeps_passages = False
 
     def __init__(self, answers: Sequence[str]) -> None:
         self._answers = list(answers)
