@@ -146,7 +146,8 @@ def _pointer(question: str, passages: Sequence[Passage], words: Words, looking: 
     """Return the pieces that bear most on the question, to be read last."""
     pieces = focus(question, passages, looking=looking)
     lines = [words["pointer_line"].format(n=piece.n, text=" ".join(piece.text.split())) for piece in pieces]
-    return str(words["pointer"] + "".join(lines)).replace('"""', "“”") if lines else ""
+    told = "".join(lines).replace('"""', "“”")
+    return f"{words['pointer']}{told}{words['pointer_end']}" if lines else ""
 
 
 def _tail(
