@@ -261,9 +261,11 @@ def _for_each(referents: Referents, carried: tuple[str, ...], own: tuple[str, ..
     """Ask of each thing on its own: a passage about one rarely tells of the other."""
     before = () if len("".join(own)) > 1 else carried
     queries = tuple(joined([entity.name, *before, said]) for entity in referents.entities)
+    mark = "、" if language_of(said) == "zh" else ", "
+    sentence = joined([mark.join(entity.name for entity in referents.entities), *before, said])
     return Ruled(
-        _distinct(queries), referents.how, referents.entities, _grown(carried[:1], said), separate=True
-    )
+        _distinct(queries), referents.how, referents.entities, _grown(carried[:1], said), separate=True, sentence=sentence,
+    )  # fmt: skip
 
 
 def _pointing(text: str, words: Words) -> tuple[int, int] | None:

@@ -18,7 +18,7 @@ from ragcli.dialogue.lexicon import Lexicon
 from ragcli.dialogue.linking import Mention, mentions
 from ragcli.dialogue.mend import Mend, mend
 from ragcli.dialogue.pending import complete
-from ragcli.dialogue.phrases import phrase, subject_of, topic_of
+from ragcli.dialogue.phrases import linked, phrase, subject_of, topic_of
 from ragcli.dialogue.reading import DEFAULTS, Candidate, Reading, RewriteOptions, Wishes
 from ragcli.dialogue.rewrite_model import propose
 from ragcli.dialogue.rewrite_rules import Ruled, rewrite
@@ -95,7 +95,14 @@ def _as_it_stands(query: str, state: DialogueState, lexicon: Lexicon, verdict: G
         ),
         relation="new" if _moved(entities, state) else "same",
         fallback=_loosely(query, state, named),
+        sentence=_by_full_names(text, named),
     )
+
+
+def _by_full_names(text: str, named: tuple[Mention, ...]) -> str:
+    """Return a question with the names that it shortens (30 和 60 保修一样吗); nothing where it has none."""
+    short = tuple(m for m in named if m.anchors and m.surface.isdigit() and m.surface in m.entity.name)
+    return linked(text, short) if short else ""
 
 
 def _loosely(query: str, state: DialogueState, named: tuple[Mention, ...]) -> tuple[str, ...]:

@@ -269,3 +269,12 @@ def test_he_means_somebody_and_never_a_work_or_a_place(second, person):
     found = read(state, "他是哪年出生的", lexicon=PEOPLE)
     assert [entity.name for entity in found.entities] == [person]
     assert person not in [entity.name for entity in read(state, "它有多少年了", lexicon=PEOPLE).entities]
+
+
+def test_the_answering_model_reads_full_names_and_one_question_for_several():
+    _, readings = converse("QF-20 的水箱多大？", "20 和 50 保修一样吗", "这两个哪个更安静")
+    assert readings[1].queries == ("20 和 50 保修一样吗",)
+    assert readings[1].question == "QF-20 和 QF-50 保修一样吗"
+    assert readings[2].separate
+    assert readings[2].question.startswith("QF-20、QF-50 ")
+    assert "\n" not in readings[2].question
