@@ -272,9 +272,9 @@ def test_he_means_somebody_and_never_a_work_or_a_place(second, person):
 
 
 def test_the_answering_model_reads_full_names_and_one_question_for_several():
-    _, readings = converse("QF-20 的水箱多大？", "20 和 50 保修一样吗", "这两个哪个更安静")
-    assert readings[1].queries == ("20 和 50 保修一样吗",)
-    assert readings[1].question == "QF-20 和 QF-50 保修一样吗"
-    assert readings[2].separate
-    assert readings[2].question.startswith("QF-20、QF-50 ")
-    assert "\n" not in readings[2].question
+    _, readings = converse("20 和 50 保修一样吗？", "这两个哪个更安静")
+    assert readings[0].queries == ("20 和 50 保修一样吗？",)
+    assert readings[0].question == "QF-20 和 QF-50 保修一样吗？"
+    assert readings[1].separate
+    assert readings[1].question.startswith("QF-20、QF-50 ")
+    assert "\n" not in readings[1].question
