@@ -97,6 +97,13 @@ class RetrievalSettings:
     k: int = _key(5, "hits listed", low=1)
     passages: int = _key(4, "passages that the model sees at most", low=1)
     threshold: float = _key(0.4, "score (0 to 1) that the best hit must reach, or nothing was found")
+    rerank: str = _key(
+        "words",
+        "words: names, numbers, paths (a millisecond); cross-encoder; judge: the language model (seconds); off",
+        choices=("words", "cross-encoder", "judge", "off"),
+    )
+    rerank_model: str = _key("", "folder of a sentence-transformers CrossEncoder", personal=True)
+    rerank_depth: int = _key(8, "passages that the language model judges", low=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from ragcli.pipeline.base import KnowledgeBase, conversations, reading
 from ragcli.pipeline.conversation import Conversation, new_name, open_conversation
 from ragcli.pipeline.engine import Engine, TurnOptions
 from ragcli.pipeline.language import LanguageModels
+from ragcli.pipeline.rerankers import chosen_reranker
 from ragcli.pipeline.searcher import open_searcher
 
 _MODES = ("off", "rules", "llm", "hybrid")
@@ -51,11 +52,11 @@ def opened(env: Environment, base: KnowledgeBase, session: str) -> Iterator[Conv
     """Open a base's index, models and one conversation; everything is closed at the end."""
     with ExitStack() as stack:
         store = stack.enter_context(reading(base))
-        searcher = open_searcher(base, store)
-        if searcher.stale:
-            env.screen.warn("search.stale")
         models = LanguageModels(base, env.screen.verbose)
         stack.callback(models.close)
+        searcher = open_searcher(base, store, chosen_reranker(base.settings, lambda: models.generator))
+        if searcher.stale:
+            env.screen.warn("search.stale")
         sessions = stack.enter_context(conversations(base))
         sessions.forget_traces(time.time() - base.settings.trace.keep_days * 86400)
         engine = Engine(searcher, models, base.settings, date.today())

@@ -19,8 +19,8 @@ from ragcli.evaluation.cases import Form
 from ragcli.evaluation.ways import GOLD, JOINED, RAW, SPOKEN_GOLD, SYSTEM, Mode, Way
 from ragcli.pipeline.engine import Engine
 from ragcli.pipeline.prompts import ReadingEngine, rewriting_of
+from ragcli.pipeline.rerankers import InFusedOrder
 from ragcli.pipeline.searcher import Searcher
-from ragcli.retrieval.evidence import Candidate, QueryView
 from ragcli.retrieval.filters import Filters
 from ragcli.retrieval.rank import RankWeights, WordReranker
 from ragcli.retrieval.search import SearchOptions, SearchResult
@@ -58,17 +58,6 @@ class Variant:
         return self.way.asks != "rewrite" and not changed
 
 
-@dataclass(frozen=True, slots=True)
-class InFusedOrder:
-    """No reranking: the order of the first stage."""
-
-    name: str = "none"
-
-    def rerank(self, _query: QueryView, candidates: Sequence[Candidate]) -> list[float]:
-        """Return the scores of the first stage."""
-        return [candidate.fused for candidate in candidates]
-
-
 @dataclass(frozen=True)
 class ChangedSearcher(Searcher):
     """A searcher that searches as a variant says."""
@@ -100,7 +89,7 @@ def with_variant(engine: Engine, variant: Variant) -> Engine:
     if not (variant.search or variant.filters or variant.queries or variant.names):
         return changed
     old = engine.searcher
-    searcher = ChangedSearcher(old.base, old.store, old.revision, old.stale, variant)
+    searcher = ChangedSearcher(old.base, old.store, old.revision, old.stale, variant=variant)
     # What was opened already is shared: an index in memory twice would only cost.
     for name in ("dense", "lexical", "calibration"):
         searcher.__dict__[name] = getattr(old, name)

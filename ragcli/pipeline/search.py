@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 
 from ragcli.datatypes import Json
@@ -11,7 +12,9 @@ from ragcli.dialogue.understand import weights
 from ragcli.documents.normalise import fold
 from ragcli.errors import UsageError
 from ragcli.pipeline.base import KnowledgeBase, reading
+from ragcli.pipeline.language import LanguageModels
 from ragcli.pipeline.record import hit_json
+from ragcli.pipeline.rerankers import chosen_reranker
 from ragcli.pipeline.searcher import least_score, open_searcher
 from ragcli.retrieval.filters import Filters
 from ragcli.retrieval.search import SearchOptions
@@ -32,8 +35,8 @@ def search_base(base: KnowledgeBase, query: Query) -> tuple[Json, bool]:
     """Return the contract's JSON of a search, and whether the index is older than the files."""
     if not query.text.strip():
         raise UsageError("empty_question")
-    with reading(base) as store:
-        searcher = open_searcher(base, store)
+    with reading(base) as store, closing(LanguageModels(base)) as models:
+        searcher = open_searcher(base, store, chosen_reranker(base.settings, lambda: models.generator))
         lexicon = build_lexicon(searcher.vocabulary, fold)
         named = tuple(mention.entity for mention in mentions(query.text, lexicon) if mention.anchors)
         filters = Filters(

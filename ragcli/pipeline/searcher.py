@@ -19,6 +19,7 @@ from ragcli.retrieval.calibration import Calibration
 from ragcli.retrieval.dense import DenseIndex
 from ragcli.retrieval.filters import Filters
 from ragcli.retrieval.lexical import LexicalIndex
+from ragcli.retrieval.rank import Reranker, WordReranker
 from ragcli.retrieval.search import SearchOptions, SearchResult, search
 from ragcli.retrieval.terms import query_terms
 from ragcli.retrieval.written import as_written
@@ -39,6 +40,7 @@ class Searcher:
     store: Store
     revision: Revision
     stale: bool
+    reranker: Reranker | None = None
 
     @cached_property
     def dense(self) -> DenseIndex:
@@ -80,6 +82,8 @@ class Searcher:
         vectors = [self.embedder.embed_query(query) for query in queries]
         encoded = time.perf_counter()
         options = replace(options, calibration=self.calibration)
+        if self.reranker and isinstance(options.reranker, WordReranker):
+            options = replace(options, reranker=self.reranker)
         result = search(queries, vectors, self.dense, self.lexical, self.fetch, options, filters)
         return result.timed(encode=encoded - started)
 
@@ -105,7 +109,7 @@ class Searcher:
         return self.store.fetch(chunk_ids)
 
 
-def open_searcher(base: KnowledgeBase, store: Store) -> Searcher:
+def open_searcher(base: KnowledgeBase, store: Store, reranker: Reranker | None = None) -> Searcher:
     """Open the current revision after checking every file of it; says so where the base has moved on."""
     revision = current_revision(base.index_dir)
     try:
@@ -120,7 +124,8 @@ def open_searcher(base: KnowledgeBase, store: Store) -> Searcher:
     if revision.manifest["version"] != INDEX_VERSION:
         raise NotReady("index_of_other_version", path=base.folder)
     check_same_model(base, revision)
-    return Searcher(base, store, revision, stale=revision.manifest["state"] != store.state())
+    stale = revision.manifest["state"] != store.state()
+    return Searcher(base, store, revision, stale, reranker)
 
 
 def least_score(threshold: float, known: bool, talking: bool = False) -> float:

@@ -1,6 +1,7 @@
 """The dense index: cosine search over one vector a chunk, kept by faiss, the only importer of it.
 
-Up to a size every vector is compared; above it an inverted file with one byte a number, or a graph, is used.
+Up to a size every vector is compared; above it an inverted file with two bytes a number (one, where there are very
+many), or a graph, is used.
 Vectors have length one, so the inner product is the cosine.
 """
 
@@ -23,7 +24,10 @@ Kind = Literal["auto", "flat", "hnsw", "ivf"]
 
 # Comparing all of 20,000 x 384 takes about 2 ms on one core; above it an index that skips most pays.
 FLAT_MAX = 20_000
+# Two bytes a number as long as they fit beside a language model, else one: recall@10 0.999 and 0.97.
+HALF_MAX_BYTES = 2**30
 _TRAINING_PER_LIST = 40
+_CLIPPED = 0.01  # share of the numbers at each end that one byte doesn't tell apart
 _SEED = 20240229
 
 
@@ -90,9 +94,13 @@ def _ivf(vectors: NDArray[np.float32], ids: NDArray[np.int64]) -> faiss.Index:
 
     shape = ivf_shape(len(ids))
     coarse = faiss.IndexFlatIP(vectors.shape[1])
+    small = vectors.size * 2 <= HALF_MAX_BYTES
+    code = faiss.ScalarQuantizer.QT_fp16 if small else faiss.ScalarQuantizer.QT_8bit
     index = faiss.IndexIVFScalarQuantizer(
-        coarse, vectors.shape[1], shape.lists, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT
+        coarse, vectors.shape[1], shape.lists, code, faiss.METRIC_INNER_PRODUCT
     )
+    if not small:
+        index.sq.rangestat, index.sq.rangestat_arg = faiss.ScalarQuantizer.RS_quantiles, _CLIPPED
     index.cp.seed = _SEED
     index.cp.niter = 8
     index.train(_sample(vectors, shape.lists * _TRAINING_PER_LIST))

@@ -7,6 +7,7 @@ no text is written. A prompt a candidate makes it slow, so it looks at the first
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Sequence
 from functools import cache
@@ -16,15 +17,16 @@ from ragcli.datatypes import LanguageModel, Message
 from ragcli.retrieval.cross_encoder import passage_of
 from ragcli.retrieval.evidence import Candidate, QueryView
 
+_CJK = re.compile(r"[\u4e00-\u9fff]")
+
 
 class JudgeReranker:
     """Yes or no by likelihood for the first `depth` candidates; the others keep their order behind them."""
 
     name = "judge"
 
-    def __init__(self, model: LanguageModel, language: str, depth: int = 8) -> None:
+    def __init__(self, model: LanguageModel, depth: int = 8) -> None:
         self._model, self._depth = model, depth
-        self._words = _wording()[language if language in _wording() else "en"]
 
     def rerank(self, query: QueryView, candidates: Sequence[Candidate]) -> list[float]:
         """Return the probability of yes; for candidates that weren't asked about, less than any of them."""
@@ -35,7 +37,7 @@ class JudgeReranker:
         return scores
 
     def _ask(self, question: str, passage: str) -> float:
-        words = self._words
+        words = _wording()["zh" if _CJK.search(question) else "en"]
         prompt = words["prompt"].replace("{passage}", passage).replace("{question}", question)
         yes, no = self._model.likelihoods([Message("user", prompt)], [words["yes"], words["no"]])
         return 1.0 / (1.0 + math.exp(max(-50.0, min(50.0, no - yes))))

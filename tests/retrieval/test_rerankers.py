@@ -61,7 +61,7 @@ class Model:
 
 def test_the_judge_puts_what_it_says_yes_to_first_and_the_unasked_last():
     pool = [candidate("灯", fused=0.9), candidate("长八百", fused=0.8), candidate("八百", fused=0.1)]
-    scores = JudgeReranker(Model(), "zh", depth=2).rerank(asked("皮带多长"), pool)
+    scores = JudgeReranker(Model(), depth=2).rerank(asked("皮带多长"), pool)
     assert scores[1] > 0.9
     assert scores[0] < 0.1
     assert scores[2] < 0.0
