@@ -38,7 +38,9 @@ def turn_done(
         content=reading.content,
         kind=reading.verdict.kind,
     )
-    taking_over, beside = named_by_answer(answer, reading, lexicon) if action in _ANSWERED else ((), ())
+    told_from = frozenset(hit.stored.file for hit in hits)
+    named = named_by_answer(answer, reading, lexicon, told_from) if action in _ANSWERED else ((), ())
+    taking_over, beside = named
     files = tuple(dict.fromkeys(hit.stored.file for hit in hits[:3]))
     return TurnDone(
         turn=turn,
@@ -79,15 +81,21 @@ def _task(state: DialogueState, reading: Reading, action: str) -> Task:
 
 
 def named_by_answer(
-    answer: str, reading: Reading, lexicon: Lexicon
+    answer: str, reading: Reading, lexicon: Lexicon, told_from: frozenset[str] = frozenset()
 ) -> tuple[tuple[Entity, ...], tuple[Entity, ...]]:
     """Return what an answer hands the conversation over to, and what else it names.
 
-    One new thing that is brought up as a thing (附近还有…, 推荐…) takes over; one that is only a value of
+    A name of files that the answer wasn't made from is a word that happens to be one: 家庭 in 供家庭饮用 is no
+    card of the library's. One new thing that is brought up as a thing (附近还有…, 推荐…) takes over; one that is only a value of
     what was asked, or one of several, is just remembered below it.
     """
     known = {entity.name for entity in reading.entities}
-    found = [m for m in mentions(answer, lexicon, reading.entities) if m.entity.kind in ("name", "quoted")]
+    found = [
+        m
+        for m in mentions(answer, lexicon, reading.entities)
+        if m.entity.kind in ("name", "quoted")
+        and (not told_from or not m.entity.files or told_from & set(m.entity.files))
+    ]
     new = tuple(dict.fromkeys(m.entity for m in found if m.entity.name not in known))
     words = words_of(language_of(answer or reading.query))
     if len(new) != 1:

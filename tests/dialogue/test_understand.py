@@ -8,7 +8,7 @@ from ragcli.dialogue.lexicon import build_lexicon
 from ragcli.dialogue.outcome import turn_done
 from ragcli.dialogue.reading import RewriteOptions
 from ragcli.dialogue.state import empty_state
-from tests.dialogue.conversation import converse, fold, read
+from tests.dialogue.conversation import LEXICON, converse, fold, hit, read
 
 
 class Writer:
@@ -278,3 +278,12 @@ def test_the_answering_model_reads_full_names_and_one_question_for_several():
     assert readings[1].separate
     assert readings[1].question.startswith("QF-20、QF-50 ")
     assert "\n" not in readings[1].question
+
+
+@pytest.mark.parametrize(("file", "taken"), [("shops.txt", True), ("qf20.txt", False), (None, True)])
+def test_an_answer_brings_up_only_what_its_own_files_name(file, taken):
+    state, hits = empty_state(), [hit(1, file)] if file else []
+    reading = read(state, "哪里可以试用？")
+    answer = "可以到城北店试用。"
+    state = apply(state, turn_done(state, reading, LEXICON, action="answer", answer=answer, hits=hits))
+    assert ("城北店" in [focus.entity.name for focus in state.retrieval.focus]) is taken
