@@ -7,6 +7,7 @@ import pytest
 from ragcli.dialogue.compress import compress, pressure
 from ragcli.dialogue.events import Compressed, FactForgotten, ProfileSet, apply
 from ragcli.dialogue.history import replay
+from ragcli.dialogue.rewrite_model import messages_for
 from ragcli.dialogue.snapshot import from_json, to_json
 from ragcli.dialogue.state import FOCUS_DEPTH, ContextLayer, empty_state
 from ragcli.errors import Damaged
@@ -103,11 +104,13 @@ def test_pressure_is_soft_from_seventy_and_hard_from_ninety_percent():
 
 
 def test_a_hundred_turns_keep_facts_slots_and_the_seen_set():
-    state = empty_state()
+    state, sizes = empty_state(), []
     for i in range(100):
-        state, _ = step(state, f"QF-20 的第{i}项是多少", "好。", [hit(i, "qf20.txt")])
+        state, _ = step(state, f"QF-20 的第{i}项是多少", f"第{i}项是{i}毫米，" * 9, [hit(i, "qf20.txt")])
         seen, facts, slots = state.retrieval.seen, state.facts, state.task
         state = compress(state, 600, len).state
         assert (state.retrieval.seen, state.facts, state.task) == (seen, facts, slots)
+        sizes.append(len(messages_for("它多少钱", state)[-1].content))
     assert len(state.context.summary) <= 600
     assert state.turn == 100
+    assert max(sizes[10:]) <= max(sizes[:10]) + 20
