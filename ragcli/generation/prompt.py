@@ -14,7 +14,7 @@ from typing import Any
 
 from ragcli.datatypes import Message, Passage
 from ragcli.generation.citations import split_marks
-from ragcli.generation.focus import NOTHING, Looking, focus
+from ragcli.generation.focus import NOTHING, Looking, Piece, focus
 from ragcli.generation.sentences import sentences
 from ragcli.generation.tables import as_records
 from ragcli.generation.wording import wording
@@ -43,12 +43,16 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt, the messages of it that never change, and the passages that it shows, best first."""
+    """A prompt, the messages of it that never change, and the passages that it shows, best first.
+
+    `pointed` are the pieces that are shown once more right before the question, the best one last.
+    """
 
     messages: tuple[Message, ...]
     fixed: int
     passages: tuple[Passage, ...]
     dropped_turns: int = 0
+    pointed: tuple[Piece, ...] = ()
 
     def asking_again(self, note: str) -> Prompt:
         """Return the same prompt with a note after the question."""
@@ -70,7 +74,7 @@ def fixed_messages(language: str, context_tokens: int = 4096) -> tuple[Message, 
             Passage(n, passage["path"], (), passage["text"], (), header_lines=passage.get("header_lines", 0))
             for n, passage in enumerate(example["passages"], start=1)
         ]
-        pointer = _pointer(example["question"], shown, words)
+        pointer = _pointer(focus(example["question"], shown), words)
         out.append(_user(_passage_pieces(shown, words), [pointer, _question(example["question"], words)]))
         out.append(Message("assistant", example["answer"]))
     return tuple(out)
@@ -95,7 +99,8 @@ def build_prompt(
     """
     words = wording(language)
     fixed = fixed_messages(language, budget.context)
-    tail = _tail(question, facts, state_line, [_pointer(question, passages, words, looking), *hints], words)
+    pointed = focus(question, passages, looking=looking)
+    tail = _tail(question, facts, state_line, [_pointer(pointed, words), *hints], words)
     opening = [Message("system", words["summary"].format(summary=summary))] if summary else []
     room = budget.context - budget.room_for_answer - _size([*fixed, *opening], count_tokens)
     room -= count_tokens("".join(tail)) + 2 * _MARKS
@@ -104,7 +109,7 @@ def build_prompt(
     last = _user(_passage_pieces(wanted, words), tail)
     spoken = [message for turn in turns for message in _spoken(turn)]
     messages = (*fixed, *opening, *spoken, last)
-    return Prompt(messages, len(fixed), tuple(wanted), len(history) - len(turns))
+    return Prompt(messages, len(fixed), tuple(wanted), len(history) - len(turns), tuple(pointed))
 
 
 def path_of(passage: Passage, separator: str = " > ") -> str:
@@ -142,9 +147,8 @@ def _question(question: str, words: Words) -> str:
     return str(words["question"].format(question=question.strip()))
 
 
-def _pointer(question: str, passages: Sequence[Passage], words: Words, looking: Looking = NOTHING) -> str:
+def _pointer(pieces: Sequence[Piece], words: Words) -> str:
     """Return the pieces that bear most on the question, to be read last."""
-    pieces = focus(question, passages, looking=looking)
     lines = [words["pointer_line"].format(n=piece.n, text=" ".join(piece.text.split())) for piece in pieces]
     told = "".join(lines).replace('"""', "“”")
     return f"{words['pointer']}{told}{words['pointer_end']}" if lines else ""

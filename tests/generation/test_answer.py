@@ -223,3 +223,26 @@ def test_a_number_that_a_name_shares_may_be_told(scripted, make_passage):
     text = "DH-30 一天能除 30 L/d（30 ℃，RH 80%）"
     said = answer("DH-30 一天能除多少水", [passage], model=scripted(f"{text} [1]。"))
     assert (said.text, said.action) == (f"{text} [1]。", "answer")
+
+
+OWN = "云台 T1 的外壳是黑色的。石英石台面须由橱柜商家预先开孔。"
+
+
+def test_a_sentence_that_stands_there_is_quoted_where_the_model_only_echoes(scripted, make_passage):
+    said = answer(
+        "T1 石英石台面师傅给开孔吗", [make_passage(1, OWN, "云台.txt")], model=scripted("师傅给开。")
+    )
+    assert (said.text, said.action) == ("资料原文：石英石台面须由橱柜商家预先开孔。 [1]", "answer")
+    assert said.citations == (100,)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("T1 石英石台面师傅给开孔吗", "资料中未提及。"),  # refused
+        ("T1 能飞吗", "T1 能飞。"),  # shares the name alone
+        ("T1 石英石台面开孔要多少钱", "石英石台面开孔。"),  # tells no price
+    ],
+)
+def test_nothing_is_quoted_that_does_not_bear_on_the_question(scripted, make_passage, question, said):
+    assert answer(question, [make_passage(1, OWN, "云台.txt")], model=scripted(said)).action == "not_found"
