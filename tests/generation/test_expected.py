@@ -50,3 +50,16 @@ def test_a_sentence_tells_a_duration_by_its_unit_and_a_price_by_its_money():
     assert tells_what_is_asked("滤网多少钱", "滤网 | 价格: 39 元", "zh")
     assert tells_what_is_asked("How long does it take?", "It takes 4 minutes.", "en")
     assert not tells_what_is_asked("How long does it take?", "It has 4 ports.", "en")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("用到什么时候", "月包用到当月月底。"),
+        ("什么时候放假", "国庆节。"),
+        ("能用多久", "用到当季季底为止。"),
+        ("几号关", "每周一关。"),
+    ],
+)
+def test_a_time_needs_no_digit(question, said):
+    assert holds_what_is_asked(question, said, "zh")
