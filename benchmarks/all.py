@@ -59,7 +59,7 @@ def scripts(options: argparse.Namespace) -> dict[str, list[str]]:
         "splitting": ["splitting.py"],
         "search": ["lexical_peers.py", "--peers", peers],
         "startup": ["startup.py", "--peers", peers, *kb],
-        "embedding": ["embedding.py"],
+        "embedding": ["embedding.py", str(options.passages), "800", "800"],
         "rates": ["rates.py", "--what", "loop"],
         "stack": [
             "peer_stack.py",
@@ -76,6 +76,8 @@ def scripts(options: argparse.Namespace) -> dict[str, list[str]]:
 
 def run(argv: list[str], peers: Path) -> str:
     """Return what a script prints, or why it doesn't."""
+    if argv[1:2] == ["None"]:
+        return "left out: no --passages"
     if not (HERE / argv[0]).is_file():
         return f"left out: there is no {argv[0]}"
     paths = [str(path) for path in peers.glob("lib/python*/site-packages")]
@@ -105,6 +107,7 @@ def main() -> None:
     parser.add_argument("--kb", default=os.environ.get("RAGCLI_KB", ""))
     parser.add_argument("--turns", type=int, default=60)
     parser.add_argument("--work", type=Path, default=Path("build/bench"))
+    parser.add_argument("--passages", type=Path, help="passages.jsonl and queries.jsonl, for the embedding rate")
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     chosen = [name for name in options.only.split(",") if name]
