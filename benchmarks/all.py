@@ -107,7 +107,9 @@ def main() -> None:
     parser.add_argument("--kb", default=os.environ.get("RAGCLI_KB", ""))
     parser.add_argument("--turns", type=int, default=60)
     parser.add_argument("--work", type=Path, default=Path("build/bench"))
-    parser.add_argument("--passages", type=Path, help="passages.jsonl and queries.jsonl, for the embedding rate")
+    parser.add_argument(
+        "--passages", type=Path, help="passages.jsonl and queries.jsonl, for the embedding rate"
+    )
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     chosen = [name for name in options.only.split(",") if name]
