@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import re
 import subprocess
 import sys
 from datetime import date
@@ -94,9 +93,7 @@ def run(argv: list[str], peers: Path) -> str:
         last = done.stderr.strip().splitlines()[-1:] or [f"exit {done.returncode}"]
         return f"left out: {last[0]}"
     text = done.stdout.strip()
-    # A line of figures that begins with the name would read like a command.
-    plain = re.sub(r"^ragcli\b", "by ragcli", text, flags=re.MULTILINE)
-    return text if "|---|" in text else f"```\n{plain}\n```"
+    return text if "|---|" in text else f"```text\n{text}\n```"
 
 
 def main() -> None:
