@@ -97,7 +97,7 @@ def serve():
     """Return what starts an OpenAI-compatible server on loopback that answers by script; its address and requests."""
     started = []
 
-    def start(*pieces, status=200, pause=0.0, usage=None, retry_after=""):
+    def start(*pieces, status=200, pause=0.0, usage=None, retry_after="", ends=True):
         asked = []
         statuses = status if isinstance(status, list) else [status]
 
@@ -122,7 +122,8 @@ def serve():
                     time.sleep(pause)
                 if usage:
                     self.wfile.write(f"data: {json.dumps({'choices': [], 'usage': usage})}\n\n".encode())
-                self.wfile.write(b"data: [DONE]\n\n")
+                if ends:
+                    self.wfile.write(b"data: [DONE]\n\n")
 
             def log_message(self, *args):
                 pass

@@ -170,20 +170,15 @@ def _invoke(
 
 def _print_error(screen: Screen, err: RagcliError) -> None:
     """Print one line on stderr, and with --json the same as a value on the last line."""
-    from ragcli.cli.render import visible
-
-    message, remedy = screen.messages.error(err)
-    line = screen.messages.text("error", message=message)
-    if remedy:
-        line += screen.messages.text("error_remedy", remedy=remedy)
     try:
         sys.stdout.flush()
-        screen.err.write(visible(line).replace("\n", " ") + "\n")
+        screen.failed(err)
         if screen.verbose and err.exit_code not in (3, 4, 5, 7):
             traceback.print_exception(err, file=screen.err)
         if screen.json:
             import orjson
 
+            message, remedy = screen.messages.error(err)
             body = {"code": err.exit_code, "kind": err.kind, "message": message, "remedy": remedy}
             screen.err.write(orjson.dumps({"error": body}, default=str).decode() + "\n")
     except BrokenPipeError:

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ragcli.cli.messages import Messages
 from ragcli.datatypes import Progress
+from ragcli.errors import RagcliError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,6 +71,13 @@ class Screen:
         """Print a message for the person on stderr, unless quiet."""
         if not self.quiet:
             self.err.write(visible(self.messages.text(key, **fields)) + "\n")
+
+    def failed(self, err: RagcliError) -> None:
+        """Print what went wrong and what helps, as one line on stderr."""
+        message, remedy = self.messages.error(err)
+        line = self.messages.text("error", message=message)
+        line += self.messages.text("error_remedy", remedy=remedy) if remedy else ""
+        self.err.write(visible(line).replace("\n", " ") + "\n")
 
     def warn(self, key: str, **fields: object) -> None:
         """Print a warning on stderr, quiet or not."""

@@ -54,10 +54,7 @@ class Repl:
             except Leave:
                 return
             except RagcliError as err:
-                message, remedy = screen.messages.error(err)
-                screen.err.write(
-                    screen.messages.text("error", message=message) + (f"；{remedy}" if remedy else "") + "\n"
-                )
+                screen.failed(err)
             except KeyboardInterrupt:
                 screen.note("answer.interrupted")
 

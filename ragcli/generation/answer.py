@@ -28,8 +28,7 @@ _SHARED, _SHARE = 2, 0.2  # pairs of characters, or words, that a quoted piece h
 class Answer:
     """The text that is shown and stored, what it does, and where it stands.
 
-    `citations[i]` is the chunk that `[i+1]` names, and `cited[i]` its passage. `retracted` says that text
-    was streamed which is not in `text` and has to be taken back.
+    `citations[i]` is the chunk that `[i+1]` names, and `cited[i]` its passage.
     """
 
     text: str
@@ -39,7 +38,6 @@ class Answer:
     checks: Checks
     cited: tuple[Passage, ...] = ()
     prompt: Prompt | None = None
-    retracted: bool = False
 
 
 def answer(
@@ -174,7 +172,7 @@ def _decided(
     elif gate.corrected:
         action = "correct"
     chunks = tuple(_chunk(gate, passage) for passage in cited)
-    return Answer(gate.text, action, chunks, completion, checks, cited, prompt, gate.retracted)
+    return Answer(gate.text, action, chunks, completion, checks, cited, prompt)
 
 
 def _quoted(gate: Gate, prompt: Prompt, looking: Looking, language: str) -> Answer | None:

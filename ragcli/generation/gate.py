@@ -57,7 +57,6 @@ class Gate:
     attached: int = 0
     refused: bool = False
     corrected: bool = False
-    retracted: bool = False
     beside: bool = False
     _waiting: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
     _held: str = ""
@@ -156,7 +155,8 @@ class Gate:
     def _start_again(self) -> None:
         """All so far was a thought without an opening mark."""
         self._thoughts.dropped_before = False
-        self.retracted = self.retracted or bool(self.shown)
+        if self.shown and self.on_text:
+            self.on_text(wording(self.language)["thought_ends"])
         self._held = self._short = ""
         self.numbering, self.shown, self.said, self.raw = Numbering(), [], [], []
         self.unsupported, self.missing, self.refused, self.corrected = [], [], False, False

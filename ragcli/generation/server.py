@@ -59,6 +59,11 @@ class ServerModel:
         self._cancelled, self._clock, self._sleep = cancelled or (lambda: False), clock, sleep
 
     @property
+    def name(self) -> str:
+        """The model's name there."""
+        return self._model
+
+    @property
     def address(self) -> str:
         """Where the server is, without a name or password that the address may hold."""
         port = f":{self._parts.port}" if self._parts.port else ""
@@ -168,6 +173,8 @@ class ServerModel:
 
 
 def _parsed(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
+    """Yield the events of a stream; one that ends without saying so was broken off, and is no answer."""
+    ended = False
     while line := response.readline(_LONGEST_LINE):
         text = line.decode("utf-8", "replace").strip()
         if not text.startswith("data:"):
@@ -180,7 +187,11 @@ def _parsed(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
         except ValueError as err:
             raise NoUsableAnswer("server_nonsense", reason=text[:80]) from err
         if isinstance(event, dict):
+            choices = event.get("choices") or [{}]
+            ended = ended or bool(choices[0].get("finish_reason"))
             yield event
+    if not ended:
+        raise http.client.HTTPException("the answer was broken off")
 
 
 def _take(event: dict[str, Any], run: Run) -> bool:

@@ -46,7 +46,11 @@ def diagnose(
         ("models", lambda: _models(settings, models)),
         ("embedding", lambda: _embedding(settings, models, clock)),
         ("llama", lambda: check_llama(models)),
-        *([("servers", lambda: _servers(settings))] if served_model(settings, "rewriter") else []),
+        *(
+            [("servers", lambda: _servers(settings))]
+            if settings.generation.url or settings.rewrite.url
+            else []
+        ),
         ("memory", lambda: _memory(settings, models, folder / "data" / "index")),
         ("passage_states", lambda: _passage_states(settings, models)),
         ("terminal", lambda: _terminal(environ)),
@@ -101,13 +105,11 @@ def _embedding(settings: Settings, models: Path, clock: Callable[[], float]) -> 
 
 def _servers(settings: Settings) -> str:
     """Ask each language model's server for a token; say which there are."""
-    asked: dict[str, str] = {}
-    for role in ("generator", "rewriter"):
-        model = served_model(settings, role)
-        if model and model.address not in asked:
-            ask_server(model)
-            asked[model.address] = role
-    return ", ".join(asked)
+    found = [served_model(settings, role) for role in ("generator", "rewriter")]
+    asked = {(model.address, model.name): model for model in found if model}
+    for model in asked.values():
+        ask_server(model)
+    return ", ".join(f"{address}: {name}" for address, name in asked)
 
 
 def _memory(settings: Settings, models: Path, index: Path) -> str:
@@ -121,8 +123,9 @@ def _passage_states(settings: Settings, models: Path) -> str:
     """Say whether passages that were read can be put back; a model that can't do it works without."""
     if settings.passage_states.mode == "off":
         return "off"
-    if settings.generation.url:
-        return f"off: {settings.generation.url}"
+    served = served_model(settings, "generator")
+    if served:
+        return f"off: {served.address}"
     if not can_shift(model_path(settings.generation.model, "generator", models)):
         return f"off: {settings.generation.model}"
     return AUTO if settings.passage_states.mode == "auto" else settings.passage_states.mode

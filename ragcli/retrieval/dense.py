@@ -47,7 +47,7 @@ def choose_kind(total: int) -> Literal["flat", "ivf"]:
 def ivf_shape(total: int) -> Shape:
     """Return lists (about 4 times the root of the total) and probes for an inverted file."""
     lists = max(1, min(4096, 2 ** round(math.log2(4 * math.sqrt(max(1, total)))), total // 39 or 1))
-    return Shape(lists, max(1, min(lists, max(32, lists // 32))))
+    return Shape(lists, max(1, min(lists, max(32, lists // 64))))
 
 
 def build_dense(path: Path, ids: NDArray[np.int64], vectors: NDArray[np.float32], kind: str) -> str:

@@ -68,3 +68,15 @@ def test_doctor_asks_the_server(base, serve):
     assert asked[0][2]["max_tokens"] == 1
     base.environ["RAGCLI_GENERATION_URL"] = "http://127.0.0.1:9/v1"
     assert base("doctor").code != 0
+
+
+def test_an_address_is_shown_without_its_password_and_a_generator_alone_is_checked(base, serve):
+    url, asked = serve(said("2"))
+    base.environ |= {
+        "RAGCLI_GENERATION_URL": url.replace("//", "//me:secret@"),
+        "RAGCLI_REWRITE_MODEL": "small",
+    }
+    done = base("doctor")
+    assert "secret" not in done.out + done.err
+    assert url in done.out + done.err
+    assert len(asked) == 1

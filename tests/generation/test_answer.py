@@ -104,10 +104,15 @@ def test_gen1_thoughts_reach_neither_text_nor_history(scripted, shown, pieces):
 
 
 def test_gen1_shown_thoughts_are_to_be_taken_back(scripted, shown):
+    pieces: list[str] = []
     said = answer(
-        "负载多少？", shown, model=scripted(["负载是 3 公斤，够吗？再看。好", "</think>", "续航 8 小时。"])
+        "负载多少？",
+        shown,
+        model=scripted(["负载是 3 公斤，够吗？再看。好", "</think>", "续航 8 小时。"]),
+        on_text=pieces.append,
     )
-    assert (said.text, said.retracted) == ("续航 8 小时 [1]。", True)
+    assert said.text == "续航 8 小时 [1]。"
+    assert pieces[-2:] == [wording("zh")["thought_ends"], "续航 8 小时 [1]。"]
 
 
 def test_gen1_other_tags_stay(scripted, make_passage):

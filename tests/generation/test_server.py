@@ -96,3 +96,10 @@ def test_no_time_is_waited_that_is_not_there(serve):
 
 def test_a_name_and_password_in_an_address_are_shown_nowhere():
     assert ServerModel("http://me:secret@localhost:81/v1", "m").address == "http://localhost:81/v1"
+
+
+def test_an_answer_that_was_broken_off_is_none(serve):
+    url, _ = serve(said("水箱容"), ends=False)
+    with pytest.raises(ModelUnusable) as caught:
+        ServerModel(url, "m").complete(ASK, max_tokens=50)
+    assert "broken off" in caught.value.fields["reason"]
