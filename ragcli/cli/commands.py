@@ -15,6 +15,7 @@ from ragcli.errors import UsageError
 from ragcli.pipeline.contents import find_place
 from ragcli.pipeline.conversation import Conversation, forget_fact, new_name, open_conversation
 from ragcli.pipeline.engine import TurnOptions
+from ragcli.retrieval.filters import matches_file
 
 
 class Leave(Exception):
@@ -29,6 +30,12 @@ class Talk:
     conversation: Conversation
     options: TurnOptions
     last: Json | None = None
+
+    def __post_init__(self) -> None:
+        """Take up the last turn of a session that goes on: /sources and /open are about it."""
+        if self.last is None and self.conversation.state.turn:
+            turn = self.conversation.sessions.turn(self.conversation.name, self.conversation.state.turn)
+            self.last = turn.record if turn else None
 
 
 def obey(talk: Talk, line: str) -> None:
@@ -73,6 +80,7 @@ def _trace(talk: Talk, rest: str) -> None:
 
 
 def _rewrite(talk: Talk, rest: str) -> None:
+    rest = "hybrid" if rest == "on" else rest
     if rest in ("off", "rules", "llm", "hybrid"):
         talk.options = replace(talk.options, rewrite=rest)  # type: ignore[arg-type]
     elif rest not in ("", "show"):
@@ -80,7 +88,7 @@ def _rewrite(talk: Talk, rest: str) -> None:
             "bad_option",
             option="/rewrite",
             value=rest,
-            wanted="off | rules | llm | hybrid | show",
+            wanted="on | off | rules | llm | hybrid | show",
             command="chat",
         )
     talk.env.screen.note("chat.set", name="rewrite", value=talk.options.rewrite)
@@ -95,8 +103,10 @@ def _facts(talk: Talk, _rest: str) -> None:
 
 
 def _forget(talk: Talk, rest: str) -> None:
-    if rest.isdigit():
+    if rest.isdigit() and 0 < int(rest) <= len(talk.conversation.state.facts):
         forget_fact(talk.conversation, int(rest))
+    else:
+        talk.env.screen.note("chat.forget_which", facts=len(talk.conversation.state.facts))
     _facts(talk, "")
 
 
@@ -115,6 +125,26 @@ def _new(talk: Talk, rest: str) -> None:
     talk.env.screen.note("chat.new", session=talk.conversation.name)
 
 
+def _load(talk: Talk, rest: str) -> None:
+    """Go on with a saved conversation; a name that none has opens nothing."""
+    known = [info.session for info in talk.conversation.sessions.overview()]
+    if rest not in known:
+        near = difflib.get_close_matches(rest, known, n=1)
+        talk.env.screen.note(
+            "chat.no_session", session=rest or "-", near=f" → /load {near[0]}" if near else ""
+        )
+        return
+    old = talk.conversation
+    talk.conversation, talk.last = open_conversation(old.engine, old.sessions, rest), None
+    talk.__post_init__()
+    talk.env.screen.note("chat.resumed", session=rest, turn=talk.conversation.state.turn + 1)
+
+
+def _save(talk: Talk, _rest: str) -> None:
+    """Say where the conversation is kept: each turn is saved as soon as it is answered."""
+    talk.env.screen.note("chat.saved", session=talk.conversation.name)
+
+
 def _sessions(talk: Talk, _rest: str) -> None:
     columns, rows = session_rows(talk.env.screen, talk.conversation.sessions)
     talk.env.screen.table(columns, rows)
@@ -127,11 +157,16 @@ def _export(talk: Talk, _rest: str) -> None:
 def _k(talk: Talk, rest: str) -> None:
     if rest.isdigit() and int(rest) > 0:
         talk.options = replace(talk.options, k=int(rest))
+    elif rest:
+        talk.env.screen.note("chat.k_which", value=rest)
     talk.env.screen.note("chat.set", name="k", value=talk.options.k)
 
 
 def _file(talk: Talk, rest: str) -> None:
     talk.options = replace(talk.options, file_glob=rest)
+    files = [document.file for document in talk.conversation.engine.searcher.store.documents()]
+    if rest and not any(matches_file(file, rest) for file in files):
+        talk.env.screen.note("chat.no_file", glob=rest)
     talk.env.screen.note("chat.set", name="file", value=rest or "*")
 
 
@@ -172,7 +207,8 @@ COMMANDS: dict[str, Callable[[Talk, str], None]] = {
     "slots": _slots,
     "forget": _forget,
     "new": _new,
-    "load": _new,
+    "load": _load,
+    "save": _save,
     "sessions": _sessions,
     "export": _export,
     "bad": _bad,
