@@ -19,8 +19,11 @@ from ragcli.generation.wording import fold, mentions, wording
 
 # A sentence ends at its punctuation, the marks and closing quotes behind it included.
 _END = re.compile(
-    r"(?:[。！？；!?;]+|(?<=[^\d\s])\.(?=\s|[\[［【])|(?<=\d)\.(?=\s)|(?=\n))[”’」』）)\"]*(?:\s*[\[［【][^\]］】\n]{0,12}[\]］】])*\n*"
+    r"(?:[。！？；]+|[!?;]+(?![A-Za-z0-9/=&_.-])|(?<=[^\d\s])\.(?=\s|[\[［【])|(?<=\d)\.(?=\s)|(?=\n))[”’」』）)\"]*(?:\s*[\[［【][^\]］】\n]{0,12}[\]］】](?!\())*\n*"
 )
+# A link or an image is no sentence of an answer: what a document orders to be embedded would be fetched by whoever
+# renders it. A bare address stays, for those who ask for one.
+_MARKUP = re.compile(r"!\[|\]\(\s*\w+:|<\s*(?:img|a|iframe)\b", re.IGNORECASE)
 _ITEM = re.compile(r"\s*\d{1,2}\.\s*")  # the number of an entry is no sentence: it goes with what it counts
 
 
@@ -111,6 +114,9 @@ class Gate:
             return
         words = wording(self.language)
         self.raw.append(sentence)
+        if _MARKUP.search(sentence):
+            self.unsupported.append(bare.strip())
+            return
         if mentions(bare, words["refusals"]):
             self.refused, self._short = True, ""
             self._show(bare, ())
