@@ -72,7 +72,11 @@ class EmbeddingSettings:
         "auto, sentence-transformers or endpoint",
         choices=("auto", "sentence-transformers", "endpoint"),
     )
-    precision: str = _key("auto", "auto, float32 or bfloat16", choices=("auto", "float32", "bfloat16"))
+    precision: str = _key(
+        "auto",
+        "auto, float32, bfloat16, or int8 where OpenVINO is installed",
+        choices=("auto", "float32", "bfloat16", "int8"),
+    )
     batch_size: int = _key(32, "texts that are embedded and committed together", low=1)
     url: str = _key("", "address of an OpenAI-compatible server, up to /v1", personal=True)
     api_key: str = _key("", "the key that the server asks for", personal=True, secret=True)

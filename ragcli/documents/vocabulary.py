@@ -49,62 +49,77 @@ def mine_terms(document: Document) -> tuple[Term, ...]:
         names.parts(document),
         names.units(document),
     )
-    return tuple(_merged((term for term in found if squash(term.text)), {}).values())[:_MOST]
+    gathered: _Gathered = {}
+    for term in found:
+        if squash(term.text):
+            _gather(gathered, term)
+    return tuple(entry.term() for entry in gathered.values())[:_MOST]
 
 
-def _merged(terms: Any, into: dict[tuple[str, str], Term]) -> dict[tuple[str, str], Term]:
-    for term in terms:
-        key = (squash(term.text) or term.text, term.kind)
-        known = into.get(key)
-        if known is None:
-            into[key] = term
-            continue
-        into[key] = replace(
-            known,
-            aliases=_union(
-                known.aliases, tuple(alias for alias in (term.text, *term.aliases) if alias != known.text)
-            ),
-            files=_union(known.files, term.files),
-            members=_union(known.members, term.members),
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A name in the making: its first spelling, and the other texts in order of appearance, each once."""
+
+    first: Term
+    aliases: dict[str, None]
+    files: dict[str, None]
+    members: dict[str, None]
+
+    def term(self) -> Term:
+        return replace(
+            self.first, aliases=tuple(self.aliases), files=tuple(self.files), members=tuple(self.members)
         )
-    return into
 
 
-def _union(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*one, *other)))
+_Gathered = dict[tuple[str, str], _Entry]
+
+
+def _gather(into: _Gathered, term: Term) -> None:
+    """Put a name to the one of the same kind that is spelled alike."""
+    entry = into.setdefault((squash(term.text) or term.text, term.kind), _Entry(term, {}, {}, {}))
+    entry.aliases.update(
+        dict.fromkeys(alias for alias in (term.text, *term.aliases) if alias != entry.first.text)
+    )
+    entry.files.update(dict.fromkeys(term.files))
+    entry.members.update(dict.fromkeys(term.members))
 
 
 def build_vocabulary(per_file: Mapping[str, Sequence[Term]], aliases: AliasTable) -> Vocabulary:
     """Join the names of all files, and put the user's aliases to the names that they belong to."""
-    merged: dict[tuple[str, str], Term] = {}
+    gathered: _Gathered = {}
     for file, terms in sorted(per_file.items()):
-        _merged((replace(term, files=(file,)) for term in terms), merged)
-    for alias in aliases.names:
-        _add_alias(merged, alias)
-    return Vocabulary(tuple(merged.values()))
+        for term in terms:
+            _gather(gathered, replace(term, files=(file,)))
+    if aliases.names:
+        _add_aliases(gathered, aliases.names)
+    return Vocabulary(tuple(entry.term() for entry in gathered.values()))
 
 
-def _add_alias(merged: dict[tuple[str, str], Term], alias: Alias) -> None:
-    """Give a name its aliases; a name that no document holds yet is new, and a class has its things as members."""
-    keys = [key for key in merged if key[0] == squash(alias.canonical)]
-    named = [key for key in keys if key[1] == "name"] or keys
-    if not named:
-        files = tuple(
-            dict.fromkeys(
-                file
-                for term in merged.values()
-                if any(squash(alias.canonical) in squash(text) for text in (term.text, *term.aliases))
-                for file in term.files
-            )
-        )
-        merged[squash(alias.canonical), "name"] = Term(alias.canonical, "name", alias.aliases, files)
-    for key in named:
-        merged[key] = replace(merged[key], aliases=_union(merged[key].aliases, alias.aliases))
-    for owner in (alias.is_a, alias.part_of):
-        if owner:
-            key = (squash(owner), "name")
-            whole = merged.get(key, Term(owner, "name"))
-            merged[key] = replace(whole, members=_union(whole.members, (alias.canonical,)))
+def _add_aliases(gathered: _Gathered, names: Sequence[Alias]) -> None:
+    """Give each name its aliases; one that no document holds yet is new, and a class has its things as members."""
+    spelled = [
+        (entry, {squash(text) for text in (entry.first.text, *entry.aliases)}) for entry in gathered.values()
+    ]
+    kinds: dict[str, list[str]] = {}
+    for text, kind in gathered:
+        kinds.setdefault(text, []).append(kind)
+    for alias in names:
+        name = squash(alias.canonical)
+        if not kinds.get(name):
+            files = {
+                file: None
+                for entry, texts in spelled
+                if any(name in text for text in texts)
+                for file in entry.files
+            }
+            gathered[name, "name"] = _Entry(Term(alias.canonical, "name"), {}, files, {})
+            kinds[name] = ["name"]
+        for kind in ["name"] if "name" in kinds[name] else kinds[name]:
+            gathered[name, kind].aliases.update(dict.fromkeys(alias.aliases))
+        for owner in filter(None, (alias.is_a, alias.part_of)):
+            whole = gathered.setdefault((squash(owner), "name"), _Entry(Term(owner, "name"), {}, {}, {}))
+            kinds.setdefault(squash(owner), []).append("name")
+            whole.members[alias.canonical] = None
 
 
 def read_aliases(toml_text: str) -> AliasTable:

@@ -1,8 +1,8 @@
 """From passages to an answer that can be checked: the room's own column of steps.
 
 Prompt → model → sentences checked as they come → citations → decision. A sentence whose numbers stand in no
-passage is never shown; an attempt that leaves nothing is repeated once; then the passages themselves are
-listed, or, where the model wrote nothing at all, NoUsableAnswer is raised.
+passage is never shown; an attempt that leaves nothing is repeated once; then the sentence that clearly bears on
+the question is quoted, or the passages are listed, or, where the model wrote nothing at all, NoUsableAnswer is raised.
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ from dataclasses import dataclass, replace
 from ragcli.datatypes import Action, Completion, LanguageModel, Passage
 from ragcli.errors import NoUsableAnswer
 from ragcli.generation.expected import holds_what_is_asked
-from ragcli.generation.focus import NOTHING, Looking
+from ragcli.generation.focus import NOTHING, Looking, leader
 from ragcli.generation.gate import Checks, Gate
-from ragcli.generation.grounding import chunk_of, foreign_values, numbers, units
-from ragcli.generation.names import codes, of_its_own
+from ragcli.generation.grounding import chunk_of, foreign_values, numbers
+from ragcli.generation.names import of_its_own
 from ragcli.generation.prompt import Budget, Prompt, build_prompt, path_of
 from ragcli.generation.wording import language_of, mentions, wording
 
 _LISTED = 3
-_SHARED, _SHARE = 2, 0.2  # pairs of characters, or words, that a quoted piece holds of the question
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +81,11 @@ def answer(
     asking = _Asking(question, language, model, budget.room_for_answer, timeout, on_text, doubtful)
     gate, completion = asking.attempt(prompt)
     attempts = 1
-    if not gate.text and not gate.beside and asking.may_try_again(completion):
+    if not (gate.text or gate.refusal or gate.beside) and asking.may_try_again(completion):
         again = replace(asking, timeout=timeout - completion.total_s if timeout else None)
         gate, completion = again.attempt(prompt.asking_again(wording(language)["retry"]))
         attempts = 2
-    result = _decided(gate, completion, prompt, looking, language, attempts)
+    result = _decided(gate, completion, prompt, language, attempts)
     return result if gate.shown else _told(result, on_text)
 
 
@@ -152,19 +151,18 @@ def _without(value: str, endings: Sequence[str]) -> str:
     return value.strip()
 
 
-def _decided(
-    gate: Gate, completion: Completion, prompt: Prompt, looking: Looking, language: str, attempts: int
-) -> Answer:
+def _decided(gate: Gate, completion: Completion, prompt: Prompt, language: str, attempts: int) -> Answer:
     checks = Checks(tuple(gate.unsupported), tuple(gate.missing), gate.attached, attempts)
     if not gate.text:
         if not gate.raw:
             raise NoUsableAnswer("no_usable_answer", finish=completion.finish)
-        if not gate.missing:
-            quoted = _quoted(gate, prompt, looking, language)
-            if quoted:
-                return replace(quoted, completion=completion, checks=checks)
-            return replace(not_found(language), completion=completion, checks=checks, prompt=prompt)
-        return _listing(prompt, language, completion, checks)
+        if gate.missing and not gate.refusal:
+            return _listing(prompt, language, completion, checks)
+        instead = _quoted(gate.question, prompt, language)
+        if instead is None:
+            refusal = not_found(language)
+            instead = replace(refusal, text=gate.refusal or refusal.text, prompt=prompt)
+        return replace(instead, completion=completion, checks=checks)
     cited = _cited(gate, prompt)
     action: Action = "answer"
     if gate.refused and not cited:
@@ -175,28 +173,15 @@ def _decided(
     return Answer(gate.text, action, chunks, completion, checks, cited, prompt)
 
 
-def _quoted(gate: Gate, prompt: Prompt, looking: Looking, language: str) -> Answer | None:
-    """Quote the piece that bears most on the question, where the model only said the question again.
+def _quoted(question: str, prompt: Prompt, language: str) -> Answer | None:
+    """Quote the piece that stands clear of the others, where the model refused or only said the question again.
 
-    师傅给开 is no answer to 师傅给开吗, and the sentence about it stands right there. Where the model refused, or the
-    piece shares too little with the question or tells no value of the kind asked for, nothing is quoted.
+    师傅给开 is no answer to 师傅给开吗, and the sentence about it stands right there. Where none stands clear, or it tells
+    no value of the kind asked for, nothing is quoted.
     """
-    best = prompt.pointed[-1] if prompt.pointed else None
-    if best is None or gate.refused or gate.beside or not gate.unsupported:
-        return None
-    passage = next((one for one in prompt.passages if one.n == best.n), None)
-    if passage is None:
-        return None
-    # The thing's name stands in every sentence about it.
-    named = units(path_of(passage)) | {"".join(code) for code in codes(gate.question)}
-    asked = {
-        unit
-        for unit in units("\n".join((gate.question, looking.words)))
-        if unit.replace("-", "") not in named
-    }
-    shared = asked & units(best.text)
-    enough = len(shared) >= _SHARED and len(shared) >= _SHARE * len(asked)
-    if not enough or not holds_what_is_asked(gate.question, best.text, language):
+    best = leader(prompt.pointed)
+    passage = next((one for one in prompt.passages if best and one.n == best.n), None)
+    if best is None or passage is None or not holds_what_is_asked(question, best.text, language):
         return None
     text = wording(language)["quoted"].format(text=best.text.strip())
     return Answer(text, "answer", (chunk_of(passage, [best.text]),), None, Checks(), (passage,), prompt)

@@ -42,7 +42,8 @@ class Gate:
     """The checked text of one attempt.
 
     `doubtful` are numbers that the question asserts and no passage holds: they may be denied, not confirmed.
-    Sentences wait until one of them holds a value of the kind that is asked for; `beside` says that none did.
+    Sentences wait until one of them holds a value of the kind that is asked for; `beside` says that none did. A
+    refusal waits for what follows it: by itself it is `refusal` and not shown, for the passages may tell after all.
     """
 
     question: str
@@ -59,6 +60,7 @@ class Gate:
     missing: list[str] = field(default_factory=list)
     attached: int = 0
     refused: bool = False
+    refusal: str = ""
     corrected: bool = False
     beside: bool = False
     _waiting: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
@@ -119,7 +121,10 @@ class Gate:
             return
         if mentions(bare, words["refusals"]):
             self.refused, self._short = True, ""
-            self._show(bare, ())
+            if self.shown:
+                self._show(bare, ())
+            else:
+                self.refusal += bare
             return
         if len(self.raw) == 1:
             self.corrected = fold(bare).strip().startswith(tuple(words["corrections"]))
@@ -151,8 +156,8 @@ class Gate:
                 self._waiting = []
 
     def _show(self, bare: str, cited: tuple[int, ...]) -> None:
-        text = self._short + self.numbering.marked(bare, cited)
-        self._short = ""
+        text = self.refusal + self._short + self.numbering.marked(bare, cited)
+        self.refusal = self._short = ""
         self.shown.append(text)
         self.said.append((bare, cited))
         if self.on_text:
@@ -166,6 +171,7 @@ class Gate:
         self._held = self._short = ""
         self.numbering, self.shown, self.said, self.raw = Numbering(), [], [], []
         self.unsupported, self.missing, self.refused, self.corrected = [], [], False, False
+        self.refusal = ""
         self._waiting = []
 
 

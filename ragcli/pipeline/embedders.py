@@ -1,7 +1,7 @@
 """Which embedding model a base uses, in which form, and what its vectors depend on.
 
-Passages are embedded in bulk by sentence-transformers, single queries by the mapped form of the same weights: no
-torch for a question. Everything here but the `load` functions is cheap.
+Passages are embedded in bulk by sentence-transformers or OpenVINO, single queries by the mapped form of the same
+weights: no torch for a question. Everything here but the `load` functions is cheap.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from ragcli.datatypes import Embedder
 from ragcli.embedding.prompts import prompts_of
 from ragcli.errors import ModelUnusable, RagcliError
 from ragcli.pipeline.base import KnowledgeBase
+from ragcli.pipeline.eight_bit import PRECISION as EIGHT_BIT
 from ragcli.pipeline.models import file_hash, model_path
-from ragcli.pipeline.precision import precision_of
+from ragcli.pipeline.precision import load_embedder, precision_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +39,10 @@ def passage_embedding(base: KnowledgeBase) -> EmbeddingChoice:
     facts = model_facts(base)
     precision = precision_of(base)
     identity = {
-        **facts, "backend": "sentence-transformers", "precision": precision, "prefix": prompts_of(folder)["passage"],
-        "pooling": "mean", "normalised": "yes",
+        **facts, "backend": "openvino" if precision == EIGHT_BIT else "sentence-transformers", "precision": precision,
+        "prefix": prompts_of(folder)["passage"], "pooling": "mean", "normalised": "yes",
     }  # fmt: skip
-
-    def load() -> Embedder:
-        from ragcli.embedding.sentence import SentenceEmbedder
-
-        return SentenceEmbedder(folder, identity, precision)
-
-    return EmbeddingChoice(identity, load)
+    return EmbeddingChoice(identity, lambda: load_embedder(folder, identity, precision, base.models_dir))
 
 
 def query_embedding(base: KnowledgeBase) -> Embedder:

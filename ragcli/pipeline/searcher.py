@@ -88,7 +88,7 @@ class Searcher:
         return result.timed(encode=encoded - started)
 
     def likeness(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return the cosine of each text to a query; what was embedded is remembered."""
+        """Return how much liker a query each text is than the base's average passage; texts are embedded once."""
         known = self._embedded
         fresh = [text for text in dict.fromkeys(texts) if text not in known]
         if len(known) + len(fresh) > _REMEMBERED:
@@ -97,7 +97,8 @@ class Searcher:
         if fresh:
             known.update(zip(fresh, self.embedder.embed_passages(fresh), strict=True))
         asked = self.embedder.embed_query(query)
-        return [float(known[text] @ asked) for text in texts]
+        usual = self.calibration.expected(asked)
+        return [float(known[text] @ asked) - usual for text in texts]
 
     def holds(self, names: Sequence[str]) -> bool:
         """Say whether the base holds one of these names or codes as it is written."""

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from ragcli.embedding.precision import Measured, best, measure
+from ragcli.errors import ModelUnusable
 from tests.doubles import HashEmbedder
 
 
@@ -55,3 +56,12 @@ def test_what_is_off_by_more_than_the_least_cosine_is_left():
 )
 def test_a_precision_has_to_rank_alike_and_be_clearly_quicker(half, chosen):
     assert best({"float32": Measured(10, 1.0, True), "bfloat16": half}) == chosen
+
+
+def test_what_cannot_be_loaded_here_is_left_out():
+    def load(precision):
+        if precision != "float32":
+            raise ModelUnusable("not_converted", path="-", reason="-")
+        return HashEmbedder()
+
+    assert list(measure(load, ["int8"], float)) == ["float32"]

@@ -5,6 +5,7 @@ import pytest
 from ragcli.datatypes import Passage
 from ragcli.errors import NoUsableAnswer
 from ragcli.generation.answer import answer
+from ragcli.generation.focus import NOTHING, Looking
 from ragcli.generation.wording import wording
 
 
@@ -233,24 +234,47 @@ def test_a_number_that_a_name_shares_may_be_told(scripted, make_passage):
 OWN = "云台 T1 的外壳是黑色的。石英石台面须由橱柜商家预先开孔。"
 
 
-def test_a_sentence_that_stands_there_is_quoted_where_the_model_only_echoes(scripted, make_passage):
-    said = answer(
-        "T1 石英石台面师傅给开孔吗", [make_passage(1, OWN, "云台.txt")], model=scripted("师傅给开。")
-    )
-    assert (said.text, said.action) == ("资料原文：石英石台面须由橱柜商家预先开孔。 [1]", "answer")
-    assert said.citations == (100,)
+def near(words, above=0.1):
+    """Return what looks for the texts that hold some words: those are `above` the average passage, others as it is."""
+    return Looking(likeness=lambda texts: [above * (words in text) for text in texts])
+
+
+@pytest.mark.parametrize("said", ["师傅给开。", "资料中未提及。"])
+def test_a_sentence_that_stands_clear_is_quoted_where_the_model_echoes_or_refuses(
+    scripted, make_passage, said
+):
+    heard = []
+    found = answer(
+        "T1 石英石台面师傅给开孔吗", [make_passage(1, OWN, "云台.txt")], model=scripted(said),
+        looking=near("石英石"), on_text=heard.append,
+    )  # fmt: skip
+    assert (found.text, found.action) == ("资料原文：石英石台面须由橱柜商家预先开孔。 [1]", "answer")
+    assert (found.citations, "".join(heard)) == ((100,), found.text)
 
 
 @pytest.mark.parametrize(
-    ("question", "said"),
+    ("question", "said", "looking"),
     [
-        ("T1 石英石台面师傅给开孔吗", "资料中未提及。"),  # refused
-        ("T1 能飞吗", "T1 能飞。"),  # shares the name alone
-        ("T1 石英石台面开孔要多少钱", "石英石台面开孔。"),  # tells no price
+        ("T1 能飞吗", "T1 能飞。", near("石英石", 0.02)),  # nothing is like it
+        ("石英石台面是黑色的吗", "资料中未提及。", near("")),  # none stands clear
+        ("T1 石英石台面开孔要多少钱", "石英石台面开孔。", near("石英石")),  # tells no price
+        ("T1 石英石台面师傅给开孔吗", "师傅给开。", NOTHING),  # nobody tells what is like it
     ],
 )
-def test_nothing_is_quoted_that_does_not_bear_on_the_question(scripted, make_passage, question, said):
-    assert answer(question, [make_passage(1, OWN, "云台.txt")], model=scripted(said)).action == "not_found"
+def test_nothing_is_quoted_that_does_not_bear_on_the_question(
+    scripted, make_passage, question, said, looking
+):
+    passage = make_passage(1, OWN, "云台.txt")
+    assert answer(question, [passage], model=scripted(said), looking=looking).action == "not_found"
+
+
+def test_a_refusal_with_nothing_to_quote_stays_in_the_models_words(scripted, make_passage):
+    heard = []
+    said = answer(
+        "T1 能飞吗", [make_passage(1, OWN, "云台.txt")], model=scripted("资料中未提及 T1 能飞。"),
+        on_text=heard.append,
+    )  # fmt: skip
+    assert (said.text, said.action, "".join(heard)) == ("资料中未提及 T1 能飞。", "not_found", said.text)
 
 
 @pytest.mark.parametrize(

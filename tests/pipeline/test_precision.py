@@ -13,6 +13,7 @@ from ragcli.storage.revisions import begin_revision, publish_revision
 @pytest.fixture
 def base(tmp_path, monkeypatch):
     monkeypatch.setattr(precision, "processor_flags", lambda: {"avx512_bf16"})
+    monkeypatch.setattr(precision, "library", lambda: "")
     monkeypatch.setattr(precision, "_weights", lambda *_: "weights")
     (tmp_path / "models").mkdir()
     return KnowledgeBase(tmp_path / "kb", config.Settings(), tmp_path / "models")
@@ -67,3 +68,18 @@ def test_a_broken_record_is_measured_over(base, runs):
     (base.models_dir / precision.RECORD).write_bytes(b"[1")
     precision.settle_precision(base, float)
     assert json.loads((base.models_dir / precision.RECORD).read_bytes())
+
+
+def test_eight_bits_are_tried_where_openvino_is_and_taken_where_they_are_quickest(base, runs, monkeypatch):
+    monkeypatch.setattr(precision, "library", lambda: "2026.1")
+    monkeypatch.setattr(precision, "processor_flags", lambda: {"avx2"})
+    precision.settle_precision(base, float)
+    assert runs == [["int8"]]
+
+
+def test_a_base_in_eight_bits_is_made_anew_where_openvino_is_missing(base, runs, monkeypatch):
+    folder = begin_revision(base.index_dir)
+    publish_revision(base.index_dir, folder, {"embedding": {"file": "weights", "precision": "int8"}})
+    assert precision.precision_of(base) == "float32"
+    monkeypatch.setattr(precision, "library", lambda: "2026.1")
+    assert precision.precision_of(base) == "int8"

@@ -5,6 +5,7 @@ import pytest
 
 from ragcli.pipeline import searcher
 from ragcli.pipeline.searcher import Searcher
+from ragcli.retrieval.calibration import Calibration
 from tests.doubles import HashEmbedder
 
 
@@ -12,13 +13,17 @@ from tests.doubles import HashEmbedder
 def counting():
     found = Searcher(None, None, None, stale=False)
     found.__dict__["embedder"] = HashEmbedder()
+    found.__dict__["calibration"] = Calibration(mean=tuple(HashEmbedder().embed_query("机器").tolist()))
     return found
 
 
-def test_each_text_has_its_cosine_to_the_query(counting):
+def test_each_text_has_its_cosine_above_the_average_passages(counting):
     rows = HashEmbedder().embed_passages(["滤网", "水箱"])
     asked = HashEmbedder().embed_query("滤网多久洗")
-    assert counting.likeness("滤网多久洗", ["滤网", "水箱"]) == pytest.approx(list(rows @ asked))
+    usual = float(HashEmbedder().embed_query("机器") @ asked)
+    assert counting.likeness("滤网多久洗", ["滤网", "水箱"]) == pytest.approx(
+        list(rows @ asked - usual), abs=1e-6
+    )
 
 
 def test_a_text_is_embedded_once(counting):
