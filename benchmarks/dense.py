@@ -98,14 +98,13 @@ def measure(folder: Path, number: int) -> None:
     from ragcli.retrieval.dense import DenseIndex
     from ragcli.retrieval.fusion import Ranking, normalised, reciprocal_rank
     from ragcli.retrieval.lexical import LexicalIndex
-    from ragcli.retrieval.search import SearchOptions, first_stage
 
     data = np.load(folder / "queries.npz")
     dense, lexical = DenseIndex(folder / "dense.faiss"), LexicalIndex(folder / "lexical", fold)
     pairs = list(zip(data["texts"].tolist(), data["vectors"], data["exact"], strict=True))
     for text, vector, _ in pairs[:50]:
         dense.search(vector, 100), lexical.search(text, 100)
-    steps, found, options = [], 0, SearchOptions()
+    steps, found = [], 0
     for text, vector, exact in pairs:
         marks = [time.perf_counter()]
         near = dense.search(vector, 100)
@@ -114,15 +113,12 @@ def measure(folder: Path, number: int) -> None:
         marks.append(time.perf_counter())
         normalised(reciprocal_rank([Ranking("dense", near, 1.0), Ranking("lexical", words, 1.0)], 20.0))
         marks.append(time.perf_counter())
-        first_stage([text], [vector], dense, lexical, options, deeper=False)
-        marks.append(time.perf_counter())
-        # As `search` does it: dense and lexical side by side, then the fusion.
-        steps.append([*np.diff(marks), marks[3] - marks[2] + marks[4] - marks[3]])
+        steps.append([*np.diff(marks), marks[-1] - marks[0]])
         found += min(10, len({chunk for chunk, _ in near[:10]} & set(exact.tolist())))
     for name, column in zip(
-        ("dense", "lexical", "fusion", "side by side", "together"), np.array(steps).T * 1000, strict=True
+        ("dense", "lexical", "fusion", "together"), np.array(steps).T * 1000, strict=True
     ):
-        print(f"{name:12} p50 {np.percentile(column, 50):6.2f} ms   p95 {np.percentile(column, 95):6.2f} ms")
+        print(f"{name:9} p50 {np.percentile(column, 50):6.2f} ms   p95 {np.percentile(column, 95):6.2f} ms")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(
         f"{number} chunks: recall@10 {found / len(pairs) / 10:.4f}; {peak:.2f} GB; load {os.getloadavg()[0]:.1f}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -137,17 +136,13 @@ def first_stage(
     options: SearchOptions,
     deeper: bool,
 ) -> list[Ranking]:
-    """Search each query in both indexes, side by side: both let other code run while they search."""
+    """Search each query in both indexes."""
     depth = options.depth * (5 if deeper else 1)
-    with ThreadPoolExecutor(1) as beside:
-        told = [beside.submit(lexical.search, query, depth) for query in queries]
-        near = [dense.search(vector, depth) for vector in vectors]
-        words = [one.result() for one in told]
     rankings = []
-    for number, found in enumerate(zip(near, words, strict=True)):
+    for number, (query, vector) in enumerate(zip(queries, vectors, strict=True)):
         weight = options.first_query_weight if number == 0 and len(queries) > 1 else 1.0
-        rankings.append(Ranking("dense", found[0], options.dense_weight * weight))
-        rankings.append(Ranking("lexical", found[1], options.lexical_weight * weight))
+        rankings.append(Ranking("dense", dense.search(vector, depth), options.dense_weight * weight))
+        rankings.append(Ranking("lexical", lexical.search(query, depth), options.lexical_weight * weight))
     return rankings
 
 
