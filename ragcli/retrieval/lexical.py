@@ -11,7 +11,7 @@ import json
 import os
 import tempfile
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import tantivy
 
 _HEAP = 256 * 2**20
+# In an index of a million chunks, 年 and 在 took three quarters of the slowest searches and weigh under log 2.
+_LARGE, _MOST = 100_000, 0.5
 FIELD_WEIGHTS = {"body": 1.0, "path": 0.5, "title": 0.3}
 
 
@@ -130,7 +132,13 @@ class LexicalIndex:
 
     def search(self, query: str, k: int) -> list[tuple[int, float]]:
         """Return at most `k` (chunk id, BM25) pairs, best first."""
-        return self.search_terms(dict.fromkeys(query_terms(query, self._fold), 1.0), k)
+        return self.search_terms(dict.fromkeys(self._telling(query_terms(query, self._fold)), 1.0), k)
+
+    def _telling(self, terms: Sequence[str]) -> Sequence[str]:
+        """Leave out of a search in a large index what most chunks hold: it takes most of the time and tells least."""
+        if self.total < _LARGE:
+            return terms
+        return [term for term in terms if self.frequency(term) <= self.total * _MOST] or terms
 
     def search_terms(self, weights: dict[str, float], k: int) -> list[tuple[int, float]]:
         """Return at most `k` (chunk id, BM25) pairs for weighted terms, best first."""

@@ -56,3 +56,13 @@ def test_an_index_that_cannot_be_written_to_is_read(index, tmp_path, monkeypatch
     monkeypatch.setattr(os, "access", lambda *_: False)
     read_only = LexicalIndex(tmp_path / "lexical", str.lower)
     assert read_only.search("皮带", 5) == index.search("皮带", 5)
+
+
+def test_a_large_index_is_not_asked_for_what_most_chunks_hold(tmp_path, monkeypatch):
+    rows = [LexicalRow(n, "", (), "在年" if n else "在水箱") for n in range(10)]
+    build_lexical(tmp_path / "lexical", rows, str)
+    found = LexicalIndex(tmp_path / "lexical", str)
+    assert len(found.search("在 水箱", 20)) == 10
+    monkeypatch.setattr("ragcli.retrieval.lexical._LARGE", 5)
+    assert [chunk for chunk, _ in found.search("在 水箱", 20)] == [0]
+    assert len(found.search("在", 20)) == 10  # where there is nothing else, that is what is asked for
