@@ -1,6 +1,8 @@
 from dataclasses import replace
 
-from ragcli.generation.focus import Looking, focus, pieces_of
+import pytest
+
+from ragcli.generation.focus import Looking, Piece, focus, leader, pieces_of
 from ragcli.generation.sentences import sentences
 
 
@@ -65,3 +67,25 @@ def test_headings_and_bare_numbers_are_no_pieces(make_passage):
         make_passage(1, "第二节 水箱\n1. 取出水箱。\n2.\n倒空。"), heading_path=("第二节 水箱",)
     )
     assert pieces_of(passage) == ["取出水箱。", "倒空。"]
+
+
+def test_a_piece_that_stands_clear_is_alone(make_passage):
+    passage = make_passage(1, "滤网每 3 个月更换。更换滤网前先断电。外壳为白色。")
+    alike = Looking(likeness=lambda texts: [0.2 * ("断电" in text) for text in texts])
+    assert [piece.text for piece in focus("换滤网要断电吗", [passage], looking=alike)] == [
+        "更换滤网前先断电。"
+    ]
+    assert len(focus("滤网和外壳怎么样", [passage])) > 1
+
+
+@pytest.mark.parametrize(
+    ("weights", "alike", "found"),
+    [((1.0, 1.6), 0.2, True), ((1.0, 1.4), 0.2, False), ((1.0, 1.6), 0.01, False), ((1.6,), None, False)],
+)
+def test_the_leader_stands_clear_and_bears_on_the_question(weights, alike, found):
+    pieces = [Piece(1, str(weight), weight, alike) for weight in weights]
+    assert leader(pieces) is (pieces[-1] if found else None)
+
+
+def test_among_no_pieces_none_leads():
+    assert leader([]) is None
