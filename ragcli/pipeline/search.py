@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
-from ragcli.datatypes import Json
+from ragcli.datatypes import Json, LanguageModel
 from ragcli.dialogue.editions import edition_in
+from ragcli.dialogue.files import file_weights
 from ragcli.dialogue.linking import build_lexicon, mentions
-from ragcli.dialogue.understand import weights
 from ragcli.documents.normalise import fold
 from ragcli.errors import UsageError
 from ragcli.pipeline.base import KnowledgeBase, reading
-from ragcli.pipeline.language import LanguageModels
 from ragcli.pipeline.record import hit_json
 from ragcli.pipeline.rerankers import chosen_reranker
 from ragcli.pipeline.searcher import least_score, open_searcher
@@ -35,12 +34,18 @@ def search_base(base: KnowledgeBase, query: Query) -> tuple[Json, bool]:
     """Return the contract's JSON of a search, and whether the index is older than the files."""
     if not query.text.strip():
         raise UsageError("empty_question")
-    with reading(base) as store, closing(LanguageModels(base)) as models:
-        searcher = open_searcher(base, store, chosen_reranker(base.settings, lambda: models.generator))
+    with reading(base) as store, ExitStack() as used:
+
+        def judge() -> LanguageModel:
+            from ragcli.pipeline.language import LanguageModels
+
+            return used.enter_context(closing(LanguageModels(base))).generator
+
+        searcher = open_searcher(base, store, chosen_reranker(base.settings, judge))
         lexicon = build_lexicon(searcher.vocabulary, fold)
         named = tuple(mention.entity for mention in mentions(query.text, lexicon) if mention.anchors)
         filters = Filters(
-            query.file_glob, query.heading, weights(named, None, lexicon, edition_in(query.text))
+            query.file_glob, query.heading, file_weights(named, (), lexicon, edition_in(query.text))
         )
         known = searcher.holds([entity.name for entity in named])
         options = SearchOptions(k=query.k, threshold=least_score(base.settings.retrieval.threshold, known))

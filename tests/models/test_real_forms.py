@@ -36,7 +36,7 @@ CONVERTED = """
 import os, socket, sys
 from pathlib import Path
 socket.socket.connect = lambda *_: os._exit(9)
-from ragcli.embedding.compiled import make_form
+from ragcli.embedding.rounding import make_form
 make_form(Path(sys.argv[1]), Path(sys.argv[2]))
 """
 EIGHT_BIT = """

@@ -22,7 +22,7 @@ def made(monkeypatch):
         (target / "model.xml").write_text("<net/>")
         (target / "model.bin").write_bytes(bytes(100))
 
-    monkeypatch.setattr("ragcli.embedding.compiled.make_form", make)
+    monkeypatch.setattr("ragcli.embedding.rounding.make_form", make)
     monkeypatch.setattr(eight_bit, "library", lambda: "1.0")
     return asked
 
@@ -58,7 +58,7 @@ def test_a_form_that_cannot_be_made_leaves_nothing(folder, made, monkeypatch):
         (target / "model.xml").write_text("<ne")
         raise ModelUnusable("not_converted", path="-", reason="-")
 
-    monkeypatch.setattr("ragcli.embedding.compiled.make_form", fail)
+    monkeypatch.setattr("ragcli.embedding.rounding.make_form", fail)
     with pytest.raises(ModelUnusable, match="not_converted"):
         form(folder)
     assert [path.name for path in folder.iterdir()] == ["model.safetensors"]
