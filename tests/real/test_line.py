@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from itertools import combinations
 
 import pytest
 
@@ -46,10 +47,27 @@ def test_an_answer_cites_the_hits_that_it_was_made_from(base: Installed) -> None
     assert record["tokens"]["evaluated"] > 0
 
 
-def test_cli6_stdout_is_one_value_and_quiet_stderr_is_empty(base: Installed) -> None:
-    done = base("ask", "DH-30 的水箱容量是多少？", "--json", "-q")
+@pytest.mark.parametrize("more", [{}, {"TMPDIR": "/proc"}], ids=["", "no place for temporary files"])
+def test_cli6_stdout_is_one_value_and_quiet_stderr_is_empty(base: Installed, more: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "ragcli", "ask", "DH-30 的水箱容量是多少？", "--json", "-q"]
+    environ = {**base.environ, **more}
+    done = subprocess.run(command, capture_output=True, text=True, env=environ, check=True)
     assert done.stderr == ""
     assert len(done.stdout.splitlines()) == 1
+
+
+def test_ret6_different_questions_find_different_passages(base: Installed) -> None:
+    wanted = {
+        "除湿机 DH-30 一天能除多少水": "除湿机DH-30说明书.txt",
+        "健身中心的储物柜能过夜吗": "健身中心会员问答.txt",
+        "显微硬度计在哪个房间": "仪器共享平台收费手册.txt",
+        "澄湖一号交叉带七月停了多久": "分拣中心运行季报.txt",
+        "how do I reset the greenhouse controller": "fernhill_greenhouse_controller_guide.txt",
+    }
+    found = {query: json.loads(base("search", query, "--json", "-k", "5").stdout)["hits"] for query in wanted}
+    assert {query: hits[0]["file"] for query, hits in found.items()} == wanted
+    pairs = list(combinations([{hit["chunk_id"] for hit in hits} for hits in found.values()], 2))
+    assert sum(len(one & other) for one, other in pairs) / len(pairs) < 2.5
 
 
 def test_the_fixed_prompt_is_read_once_for_all_commands(base: Installed) -> None:
