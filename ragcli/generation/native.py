@@ -7,6 +7,7 @@ one model, one context with several sequences in one unified cache.
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -172,7 +173,11 @@ class Native:
         self._check, self._pending = check, None
         callback = self._abort if check else self._no_abort
         self.lib.llama_set_abort_callback(self.context, callback, None)
-        code = self.lib.llama_decode(self.context, batch)
+        usual, sys.unraisablehook = sys.unraisablehook, self._lost
+        try:
+            code = self.lib.llama_decode(self.context, batch)
+        finally:
+            sys.unraisablehook = usual
         if code == 0 and self._pending is None:
             return
         self.forget(sequence, position)
@@ -230,7 +235,16 @@ class Native:
 
     # ------------------------------------------------------------ inside
 
+    def _lost(self, lost: Any) -> None:
+        """Keep what a signal raised on entry to the callback, where the library would drop it."""
+        if isinstance(lost.exc_value, Exception):
+            sys.__unraisablehook__(lost)
+        else:
+            self._pending = lost.exc_value
+
     def _aborting(self, _data: object) -> bool:
+        if self._pending is not None:
+            return True
         try:
             return bool(self._check and self._check())
         except BaseException as err:

@@ -325,3 +325,39 @@ def test_cli6_real_loading_writes_nothing_to_stderr(model_file):
         [sys.executable, "-c", code, str(model_file)], capture_output=True, text=True, check=True
     )
     assert (done.stdout, done.stderr) == ("", "")
+
+
+# A signal that arrives while the library runs is raised on entry to the callback, where ctypes drops exceptions.
+SIGNALLED = """
+import signal, sys
+from pathlib import Path
+from ragcli.datatypes import Message
+from ragcli.generation.llm import LlamaModel
+
+class Stop(BaseException):
+    pass
+
+def stop(*_):
+    raise Stop
+
+signal.signal(signal.SIGALRM, stop)
+model = LlamaModel(Path(sys.argv[1]), 2048, 2)
+ended = 0
+for n in range(12):
+    messages = [Message("user", f"{n}" + "水的化学式是什么？" * 150)]
+    signal.setitimer(signal.ITIMER_REAL, 0.2 + 0.01 * n)
+    try:
+        model.complete(messages, max_tokens=1, timeout=60)
+    except Stop:
+        ended += 1
+    signal.setitimer(signal.ITIMER_REAL, 0)
+print(ended)
+"""
+
+
+@pytest.mark.real
+def test_real_a_signal_ends_the_reading_of_a_prompt(model_file):
+    done = subprocess.run(
+        [sys.executable, "-c", SIGNALLED, str(model_file)], capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("12\n", "")
