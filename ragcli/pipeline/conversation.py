@@ -113,7 +113,11 @@ def answer_with_history(
 
 
 def forget_fact(conversation: Conversation, number: int) -> None:
-    """Drop the n-th confirmed fact; counted from 1."""
-    facts = conversation.state.facts
-    if 0 < number <= len(facts):
-        conversation.state = replace(conversation.state, facts=facts[: number - 1] + facts[number:])
+    """Drop the n-th confirmed fact, counted from 1, and keep that at once: a session resumed doesn't know it either."""
+    state = conversation.state
+    if not 0 < number <= len(state.facts):
+        return
+    conversation.state = replace(state, facts=state.facts[: number - 1] + state.facts[number:])
+    saved = conversation.sessions.turn(conversation.name, state.turn)
+    if saved:
+        conversation.sessions.save_turn(replace(saved, state=to_json(conversation.state)))

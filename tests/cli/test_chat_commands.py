@@ -55,3 +55,10 @@ def test_each_command_says_what_it_did(chat, line, told):
 
 def test_an_error_cannot_drive_the_terminal(chat):
     assert "\x1b" not in chat("/rewrite \x1b[31mred")
+
+
+def test_what_was_forgotten_stays_forgotten_after_a_resume(chat):
+    assert "1. " in chat("GX-1 的水箱多大？", "不是，我说的是 GX-1 的水箱", "/facts")
+    assert "1. " in chat("/facts")
+    chat("/forget 1")
+    assert "1. " not in chat("/facts")
