@@ -85,9 +85,15 @@ class Reply:
             passage_tokens=room_for_passages(settings, mode),
             timeout=self.options.timeout or None,
             on_text=self.on_text,
-            looking=Looking(as_written(question), partial(self.engine.searcher.likeness, self.reading.query)),
+            looking=self._looking(question),
         )
         return self._said(result, mode, loaded - started, time.perf_counter() - loaded)
+
+    def _looking(self, question: str) -> Looking:
+        """Return what to look for in the passages: short questions as they were typed, and as they are meant."""
+        like = self.engine.searcher.likeness
+        typed, meant = partial(like, self.reading.query), partial(like, self.reading.question)
+        return Looking(as_written(question), typed, meant)
 
     def _said(self, result: Answer, mode: PassageMode, prepare: float, spent: float) -> Said:
         shown_ids = {

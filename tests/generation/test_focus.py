@@ -89,3 +89,13 @@ def test_the_leader_stands_clear_and_bears_on_the_question(weights, alike, found
 
 def test_among_no_pieces_none_leads():
     assert leader([]) is None
+
+
+def test_the_best_piece_bears_on_a_question_as_typed_or_as_meant(make_passage):
+    passage = make_passage(1, "滤网每 3 个月更换。更换滤网前先断电。外壳为白色。")
+    typed, meant = (
+        lambda texts: [0.02 * ("断电" in text) for text in texts],
+        lambda texts: [0.09 for _ in texts],
+    )
+    assert leader(focus("换滤网要断电吗", [passage], looking=Looking("", typed))) is None
+    assert leader(focus("换滤网要断电吗", [passage], looking=Looking("", typed, meant)))
