@@ -13,14 +13,15 @@ from dataclasses import dataclass, replace
 from ragcli.datatypes import Action, Completion, LanguageModel, Passage
 from ragcli.errors import NoUsableAnswer
 from ragcli.generation.expected import holds_what_is_asked
-from ragcli.generation.focus import NOTHING, Looking, leader
+from ragcli.generation.focus import NOTHING, Looking, alone, leader
 from ragcli.generation.gate import Checks, Gate
-from ragcli.generation.grounding import chunk_of, foreign_values, numbers
+from ragcli.generation.grounding import chunk_of, foreign_values, numbers, units
 from ragcli.generation.names import of_its_own
 from ragcli.generation.prompt import Budget, Prompt, build_prompt, path_of
 from ragcli.generation.wording import language_of, mentions, wording
 
 _LISTED = 3
+_LEFT_OUT = 0.3  # share of a sentence's pairs of characters, or words
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +159,12 @@ def _decided(gate: Gate, completion: Completion, prompt: Prompt, language: str, 
             raise NoUsableAnswer("no_usable_answer", finish=completion.finish)
         if gate.missing and not gate.refusal:
             return _listing(prompt, language, completion, checks)
-        instead = _quoted(gate.question, prompt, language)
-        if instead is None:
-            refusal = not_found(language)
-            instead = replace(refusal, text=gate.refusal or refusal.text, prompt=prompt)
-        return replace(instead, completion=completion, checks=checks)
+    _quote(gate, prompt, language)
+    if not gate.text:
+        refusal = not_found(language)
+        return replace(
+            refusal, text=gate.refusal or refusal.text, prompt=prompt, completion=completion, checks=checks
+        )
     cited = _cited(gate, prompt)
     action: Action = "answer"
     if gate.refused and not cited:
@@ -173,18 +175,28 @@ def _decided(gate: Gate, completion: Completion, prompt: Prompt, language: str, 
     return Answer(gate.text, action, chunks, completion, checks, cited, prompt)
 
 
-def _quoted(question: str, prompt: Prompt, language: str) -> Answer | None:
-    """Quote the piece that stands clear of the others, where the model refused or only said the question again.
+def _quote(gate: Gate, prompt: Prompt, language: str) -> None:
+    """Quote the sentence that stands clear of the others, where the answer is none or leaves most of it out.
 
-    师傅给开 is no answer to 师傅给开吗, and the sentence about it stands right there. Where none stands clear, or it tells
-    no value of the kind asked for, nothing is quoted.
+    师傅给开 is no answer to 师傅给开吗, and the sentence about it stands right there. Below an answer it shows what a
+    small model passed over or got wrong: a condition, the row beside. Where none stands clear, nothing is quoted;
+    in the place of an answer, only what is like the question and tells a value of the kind asked for.
     """
-    best = leader(prompt.pointed)
-    passage = next((one for one in prompt.passages if best and one.n == best.n), None)
-    if best is None or passage is None or not holds_what_is_asked(question, best.text, language):
-        return None
-    text = wording(language)["quoted"].format(text=best.text.strip())
-    return Answer(text, "answer", (chunk_of(passage, [best.text]),), None, Checks(), (passage,), prompt)
+    best = alone(prompt.pointed) if gate.text else leader(prompt.pointed)
+    if best is None or not any(passage.n == best.n for passage in prompt.passages):
+        return
+    if gate.text:
+        if gate.refused or not _leaves_out(gate.text, best.text):
+            return
+    elif not holds_what_is_asked(gate.question, best.text, language):
+        return
+    gate.quote(best.text, best.n)
+
+
+def _leaves_out(text: str, sentence: str) -> bool:
+    """Say whether a text lacks a good part of what a sentence says."""
+    said = units(sentence)
+    return len(said - units(text)) > _LEFT_OUT * len(said)
 
 
 def _chunk(gate: Gate, passage: Passage) -> int:

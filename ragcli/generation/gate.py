@@ -110,6 +110,13 @@ class Gate:
         """What has passed so far."""
         return "".join(self.shown).strip()
 
+    def quote(self, text: str, n: int) -> None:
+        """Quote a sentence of passage `n`: below what stands, or in the place of a refusal."""
+        if not self.shown:
+            self.refusal, self.corrected = "", False
+        line = wording(self.language)["quoted"].format(text=text.strip())
+        self._show(f"\n{line}" if self.shown else line, (n,))
+
     def _judge(self, sentence: str) -> None:
         bare, cited = split_marks(sentence, {p.n for p in self.passages})
         if not re.search(r"\w", bare):

@@ -248,7 +248,7 @@ def test_a_sentence_that_stands_clear_is_quoted_where_the_model_echoes_or_refuse
         "T1 石英石台面师傅给开孔吗", [make_passage(1, OWN, "云台.txt")], model=scripted(said),
         looking=near("石英石"), on_text=heard.append,
     )  # fmt: skip
-    assert (found.text, found.action) == ("资料原文：石英石台面须由橱柜商家预先开孔。 [1]", "answer")
+    assert (found.text, found.action) == ("资料原文：石英石台面须由橱柜商家预先开孔 [1]。", "answer")
     assert (found.citations, "".join(heard)) == ((100,), found.text)
 
 
@@ -266,6 +266,23 @@ def test_nothing_is_quoted_that_does_not_bear_on_the_question(
 ):
     passage = make_passage(1, OWN, "云台.txt")
     assert answer(question, [passage], model=scripted(said), looking=looking).action == "not_found"
+
+
+def test_what_an_answer_leaves_out_of_the_sentence_that_stands_clear_is_quoted_below(scripted, make_passage):
+    passage = make_passage(1, "云台 T1 停用 7 天以上，再用前放水 8 分钟。外壳为黑色。", "云台.txt")
+    heard = []
+    found = answer(
+        "T1 停四天要放水吗", [passage], model=scripted("要放水 8 分钟 [1]。"),
+        looking=near("停用"), on_text=heard.append,
+    )  # fmt: skip
+    assert found.text == "要放水 8 分钟 [1]。\n资料原文：云台 T1 停用 7 天以上，再用前放水 8 分钟 [1]。"
+    assert (found.action, "".join(heard)) == ("answer", found.text)
+
+
+def test_what_an_answer_says_already_is_not_quoted(scripted, make_passage):
+    passage = make_passage(1, "云台 T1 再用前放水 8 分钟。外壳为黑色。", "云台.txt")
+    said = "T1 再用前放水 8 分钟 [1]。"
+    assert answer("T1 放水多久", [passage], model=scripted(said), looking=near("放水")).text == said
 
 
 def test_a_refusal_with_nothing_to_quote_stays_in_the_models_words(scripted, make_passage):
