@@ -62,11 +62,16 @@ def fold(text: str) -> str:
     >>> fold("than 200 m²")
     'than 200 m2'
     """
-    if text.isascii():
-        plain = text.lower()
-    else:
-        plain = unicodedata.normalize("NFKC", text).lower().translate(_TO_PLAIN).translate(simplified())
-    return _JOINT.sub(_join, plain)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(_plain())
+    return _JOINT.sub(_join, text.lower())
+
+
+@cache
+def _plain() -> dict[int, str]:
+    """Return both tables as one: a text is gone through once."""
+    both = {*_TO_PLAIN, *simplified()}
+    return {code: chr(code).translate(_TO_PLAIN).translate(simplified()) for code in both}
 
 
 def _join(match: re.Match[str]) -> str:

@@ -20,8 +20,9 @@ def copies_last(texts: Sequence[str]) -> list[int]:
     first: list[int] = []
     later: list[int] = []
     bare = [_BLANK.sub("", text) for text in texts]
+    values = [_VALUES.findall(text) for text in bare]
     for position, text in enumerate(bare):
-        if any(is_copy(text, bare[other]) for other in first):
+        if any(values[position] == values[other] and is_copy(text, bare[other]) for other in first):
             later.append(position)
         else:
             first.append(position)
@@ -33,9 +34,9 @@ def is_copy(one: str, other: str) -> bool:
     if one == other:
         return True
     # Most pairs differ in length by more than copies can, which spares looking inside.
-    if min(len(one), len(other)) < _COPY * max(len(one), len(other)) or _VALUES.findall(
-        one
-    ) != _VALUES.findall(other):
+    if min(len(one), len(other)) < _COPY * max(len(one), len(other)):
+        return False
+    if _VALUES.findall(one) != _VALUES.findall(other):
         return False
     mine, theirs = _shingles(one), _shingles(other)
     shared = len(mine & theirs)
