@@ -110,7 +110,7 @@ def main() -> int:
     class Slow(ScriptedModel):
         def complete(self, messages, *, max_tokens, grammar=None, timeout=None, on_text=None):
             asked = messages[-1].content
-            text = "GX-1 的滤网每 30 天清洗一次 [1]。\n" * (40 if "仔细" in asked else 1)
+            text = "GX-1 的滤网每 30 天清洗一次 [1]。\n" * (400 if "仔细" in asked else 1)
             if "水箱" in asked.rsplit("问题", 1)[-1]:
                 text = "GX-1 的水箱容量是 4 升 [1]。"
             for start in range(0, len(text), 4):
